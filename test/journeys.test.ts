@@ -1,24 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ann } from './commands/integrations/support.ts';
 import { type Journey, measureJourney } from './journey.ts';
-import { openDigestWorld } from './scheduler/digests/digest-world.ts';
+import { type DigestWorld, HOUR, openDigestWorld } from './scheduler/digests/digest-world.ts';
 import { ask } from './support/asking.ts';
-import { patientClock } from './support/faults.ts';
-import { ACCOUNT, CHANNEL, EMAIL, openTestWorld, TEAM, type TestWorld } from './support/test-world.ts';
+import { ACCOUNT, CHANNEL, EMAIL, TEAM } from './support/test-world.ts';
 
-/** As on a busy machine, where a poll or a redraw of App Home falls into a journey. */
 const MAX_FILES = {
-  'test storefront': 72,
-  'integration add': 76,
+  'test storefront': 70,
+  'integration add': 69,
   'invoice notice': 44,
   digest: 52,
 } as const;
 const MAX_STATEMENTS = {
-  'test storefront': 32,
-  'integration add': 27,
-  'invoice notice': 26,
+  'test storefront': 30,
+  'integration add': 24,
+  'invoice notice': 22,
   digest: 20,
 } as const satisfies Record<keyof typeof MAX_FILES, number>;
 
@@ -43,41 +41,37 @@ async function measure(name: keyof typeof MAX_FILES, travel: () => Promise<void>
 }
 
 describe('the journey through Deckhand of', () => {
-  let world: TestWorld;
+  let world: DigestWorld;
+  // Time stands still, or a memory for seconds ends within a journey.
   beforeAll(async () => {
-    world = await openTestWorld({
-      env: { POLL_INTERVAL_MS: '150', NOTICE_INTERVAL_MS: '150' },
-      clock: patientClock,
-      serviceTimeoutMs: 600_000,
-    });
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.connect();
+    world = await openDigestWorld();
     // Once this is answered, nothing of connecting is left to run.
     await ask(world, '/deckhand whoami');
     const user = world.service.world.state.accounts.get(ACCOUNT)?.users.find(({ email }) => email === EMAIL);
     Object.assign(user ?? {}, { billing: true });
   });
+  beforeEach(() => world.untilIdle());
   afterAll(() => world.stop());
+
+  /** Lets time pass until it stands in the channel, and no further. */
+  async function watch(check: (texts: string[]) => boolean, what: string): Promise<void> {
+    const isThere = () => check(texts());
+    void world.passUntil(isThere);
+    await world.slack.until(isThere, { what });
+  }
 
   const texts = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
 
-  async function testStorefront(): Promise<void> {
-    const before = texts().length;
-    await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.slack.until(() => texts()[before]?.includes('all 2 servers are reachable'), {
-      what: 'the outcome',
+  it('an occurrence of a digest with its chart', async () => {
+    world.deploy(true, 2);
+    world.deploy(false, 3);
+    await world.say('digest add daily 09:00 UTC');
+    await world.untilIdle();
+    await measure('digest', async () => {
+      await world.time.advance(HOUR);
+      await world.untilPosted(1);
+      await world.untilLast('posted');
     });
-  }
-
-  it('a test of a project with two servers, to the last edit of its message', async () => {
-    // Long enough for one poll of a running test.
-    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 4_000 });
-    await measure('test storefront', testStorefront);
-    const replies = () => world.slack.thread(TEAM, CHANNEL, world.slack.messages(TEAM, CHANNEL)[0]?.ts ?? '');
-    await world.slack.until(() => replies()[0]?.text.includes('The test took'), { what: 'the thread' });
-    // The next journey begins when nothing of this one is left to run.
-    const isFollowed = async () => (await world.app.parts.engine.stats())['follow-test']?.running;
-    await expect.poll(isFollowed).toBe(0);
   });
 
   it('a form that sets up an integration', async () => {
@@ -91,36 +85,23 @@ describe('the journey through Deckhand of', () => {
     });
   });
 
-  it('a notice of a new invoice', async () => {
+  it('a test of a project with two servers, to the last edit of its message', async () => {
+    // Long enough for one poll of a running test.
+    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 1_000 });
     const before = texts().length;
-    await world.as('admin').command(CHANNEL, '/deckhand invoices notify here');
-    await world.slack.until(() => texts().length > before, { what: 'the beginning' });
-    const asked = () => world.service.requests.next(({ path }) => path.endsWith('/account/invoices'));
-    await asked();
-    await asked();
-    await measure('invoice notice', async () => {
-      world.service.world.addInvoice({ account: ACCOUNT, number: 2001, total: '49.50', currency: 'eur' });
-      await world.slack.until(() => texts().at(-1)?.includes('2001'), { what: 'the notice' });
+    await measure('test storefront', async () => {
+      await world.as('member').command(CHANNEL, '/deckhand test storefront');
+      await watch((all) => all[before]?.includes('all 2 servers are reachable') === true, 'the outcome');
     });
   });
-});
 
-describe('the journey through Deckhand, by the clock, of', () => {
-  it('an occurrence of a digest with its chart', async () => {
-    const house = await openDigestWorld();
-    try {
-      house.deploy(true, 2);
-      house.deploy(false, 3);
-      await house.say('digest add daily 09:00 UTC');
-      await house.untilIdle();
-      await measure('digest', async () => {
-        await house.time.advance(3_600_000);
-        await house.untilPosted(1);
-        await house.untilLast('posted');
-      });
-    } finally {
-      await house.stop();
-    }
+  it('a notice of a new invoice', async () => {
+    await world.say('invoices notify here');
+    await world.untilIdle();
+    await measure('invoice notice', async () => {
+      world.service.world.addInvoice({ account: ACCOUNT, number: 2001, total: '49.50', currency: 'eur' });
+      await watch((all) => all.at(-1)?.includes('2001') === true, 'the notice');
+    });
   });
 });
 
