@@ -187,7 +187,7 @@ describe('the keys of an account', () => {
     expect(own).not.toContain('billing key');
   });
 
-  test('schedules use the shared key and invoice notices the billing key, whoever sets them up', async ({
+  test('schedules use the shared key and invoice notices the billing key, whoever sets them up and loses their own', async ({
     world,
   }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
@@ -207,6 +207,15 @@ describe('the keys of an account', () => {
     const invoices = world.service.requests.all.filter(({ path }) => path.includes('invoices'));
     expect(noticing).toContain(BOOKS.email);
     expect(new Set(invoices.map(({ user }) => user))).toEqual(new Set([BOOKS.email]));
+    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
+    await says('the digest');
+    world.service.world.revokeKey({ account: ACCOUNT, email: BEN.email });
+    await ask(world, '/deckhand projects', 'admin');
+    await expect
+      .poll(async () => (await world.app.parts.engine.stats())['settle-accounts'])
+      .toMatchObject({ waiting: 0, running: 0 });
+    const states = (await workspaceOf(world).schedules.all()).map(({ state }) => state.kind);
+    expect(states).toEqual(['active', 'active', 'active']);
   });
 
   test('a revoked key of one’s own is said to that person, and nothing else breaks', async ({ world }) => {

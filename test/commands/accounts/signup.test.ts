@@ -94,7 +94,7 @@ describe('signing up', () => {
     expect(await planned(world, 0)).toBe(0);
   });
 
-  it('signs up once, however often the button is clicked, and names the account beside the default one', async () => {
+  it('signs up once, however often the button is clicked, names the account beside the default one, and stops looking once it is disconnected', async () => {
     await world.connect();
     await openForm(world);
     const ann = world.as('admin');
@@ -111,6 +111,11 @@ describe('signing up', () => {
     expect(await privately(world, 'Northwind')).toContain('/deckhand projects --account northwind');
     const told = world.slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('Northwind'));
     expect(told).toHaveLength(1);
+    await planned(world);
+    await world.app.workspaces.open(TEAM).accounts.disconnect('northwind');
+    await clock.advance(MINUTE);
+    expect(await planned(world, 0)).toBe(0);
+    expect(world.slack.dms(TEAM, PEOPLE.admin)).toEqual([]);
   });
 
   it('speaks of the limit once one attempt is left, and says when the next is free', async () => {

@@ -30,7 +30,9 @@ describe('"Ask for access" on a refusal', () => {
   const audited = async (world: TestWorld) =>
     (await world.app.workspaces.open(TEAM).audit.latest(20)).map(({ entry }) => [entry.what, entry.target]);
 
-  test('asks an admin, who allows it: the role holds at once, and both are told', async ({ world }) => {
+  test('asks an admin, who allows it: the role holds at once, and both are told, if Slack reaches them', async ({
+    world,
+  }) => {
     await askFor(world, '/deckhand use storefront');
     await told(
       world,
@@ -50,8 +52,9 @@ describe('"Ask for access" on a refusal', () => {
     );
     await askFor(world, '/deckhand audit');
     await told(world, 'admin', 'asks for the role *admin*');
+    world.slack.fault({ method: 'conversations.open', error: 'user_disabled' });
     await answer(world, 'access:allow');
-    await told(world, 'member', 'gave you the role *admin*');
+    await told(world, 'admin', 'gave <@U0BEN> the role *admin*');
     // The admin who names the first one stays one.
     expect((await rolesOf(world).grants())?.admin).toEqual([PEOPLE.admin, PEOPLE.member]);
   });
@@ -133,12 +136,15 @@ describe('"Ask for access" on a refusal', () => {
     await world.slack.until(asked, { what: 'the question to the owner' });
   });
 
-  test('asks three admins at most, once a day, and nobody for a role that is held by now', async ({
+  test('asks three admins whom Slack reaches and who may use Deckhand, once a day, and nobody for a role that is held by now', async ({
     world,
   }) => {
-    const many = ['U0A1', 'U0A2', 'U0A3', 'U0A4'];
+    const many = ['U0A1', 'U0A2', 'U0A3', 'U0A4', 'U0A5'];
     for (const id of many) world.slack.addPerson(TEAM, { id });
-    await name(world, many);
+    world.slack.addPerson(TEAM, { id: 'U0GUEST', guest: 'single' });
+    await name(world, ['U0GUEST', ...many]);
+    world.slack.fault({ method: 'conversations.open', error: 'user_disabled', times: 1 });
+    expect(await ask(world, '/deckhand use none')).not.toContain('U0GUEST');
     const asked = () =>
       many
         .flatMap((id) => world.slack.dms(TEAM, id))
@@ -146,7 +152,7 @@ describe('"Ask for access" on a refusal', () => {
     const answered = (words: string) =>
       world.slack.until(() => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.member)).includes(words));
     await askFor(world, '/deckhand use storefront');
-    await answered('Asked <@U0A1>, <@U0A2>, <@U0A3> for the role');
+    await answered('Asked <@U0A2>, <@U0A3>, <@U0A4> for the role');
     await askFor(world, '/deckhand guard add');
     await answered('already today');
     expect(await ask(world, '/deckhand audit')).toContain('Ask for access');

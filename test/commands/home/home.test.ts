@@ -174,24 +174,29 @@ describe('App Home', () => {
     },
   );
 
-  whenConnected('App Home begins with what fails now, and who is on it', async ({ world }) => {
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    const { store } = world.app.workspaces.open(TEAM);
-    const subject = {
-      kind: 'deployments',
-      channel: CHANNEL,
-      account: ACCOUNT,
-      project: 'p',
-      name: 'Shop',
-    } as const;
-    const failure = { kind: 'failure' as const, id: 'f1', at: Date.now(), lines: ['failed'] };
-    const failing = withOutcomes({ subject, counted: [], episodes: [] }, [failure], Date.now());
-    const episodes = failing.episodes.map((episode) => ({ ...episode, owner: PEOPLE.billing }));
-    await episodeRecords(store).put(subjectKey(subject), { ...failing, episodes });
-    await world.as('member').openHome();
-    await shows(world, `<@${PEOPLE.billing}> is on it`);
-    expect(shown(world)).toMatch(/^\[\{"type":"header","text":\{"type":"plain_text","text":"Failing now"/);
-  });
+  whenConnected(
+    'App Home begins with what fails now and who is on it, and says why figures are missing',
+    async ({ world }) => {
+      world.service.faults.add({ path: `/${ACCOUNT}/activity`, status: 403, body: {} });
+      world.slack.invite(TEAM, CHANNEL, 'bot');
+      const { store } = world.app.workspaces.open(TEAM);
+      const subject = {
+        kind: 'deployments',
+        channel: CHANNEL,
+        account: ACCOUNT,
+        project: 'p',
+        name: 'Shop',
+      } as const;
+      const failure = { kind: 'failure' as const, id: 'f1', at: Date.now(), lines: ['failed'] };
+      const failing = withOutcomes({ subject, counted: [], episodes: [] }, [failure], Date.now());
+      const episodes = failing.episodes.map((episode) => ({ ...episode, owner: PEOPLE.billing }));
+      await episodeRecords(store).put(subjectKey(subject), { ...failing, episodes });
+      await world.as('member').openHome();
+      await shows(world, `<@${PEOPLE.billing}> is on it`);
+      expect(shown(world)).toMatch(/^\[\{"type":"header","text":\{"type":"plain_text","text":"Failing now"/);
+      await shows(world, 'lacks the permission');
+    },
+  );
 
   test('App Home takes the newer view where Slack shows another version than it knows', async ({ world }) => {
     await world.as('member').openHome();

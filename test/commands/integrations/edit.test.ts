@@ -102,6 +102,17 @@ describe('integration edit', () => {
     ]);
   });
 
+  it('puts what was typed back after a late answer, but no secret', async () => {
+    const { id } = await setUp('Late', 'perf_monitor', { application_id: '1', api_key: 'k' });
+    const body = { application_id: ['is unknown'] };
+    world.service.faults.add({ method: 'PATCH', path: '/**', delayMs: 2_300, status: 422, body });
+    await me.open(`integration edit ${id}`);
+    await me.submit({ 'properties.application_id': '99', 'properties.api_key': 'CANARYlate' });
+    await world.slack.until(() => JSON.stringify(me.view().content).includes('is unknown'));
+    expect(me.block('properties.application_id')).toMatchObject({ element: { initial_value: '99' } });
+    expect(JSON.stringify(me.view().content)).not.toContain('CANARYlate');
+  });
+
   it('draws the version’s own fields once it is chosen', async () => {
     const { id } = await setUp('Errors', 'error_tracker_d', { api_key: 'k' }, 'cloud');
     await me.open(`integration edit ${id}`);
