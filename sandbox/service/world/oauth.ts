@@ -84,8 +84,3 @@ function createGrant(world: World, client: OauthClient, { email, scopes }: Autho
 function revokeToken({ grants }: World, accessToken: string): void {
   for (const grant of grants) if (grant.accessToken === accessToken) grant.revoked = true;
 }
-
-/** What a person does in the list of authorised applications. Spec 5.3. */
-export function revokeGrants({ grants }: World, email: string, client: string): void {
-  for (const grant of grants) if (grant.email === email && grant.client === client) grant.revoked = true;
-}

@@ -89,6 +89,18 @@ function createCaller(check: Description['check'], base: string, headers: Record
   };
 }
 
+/** A service with the account that most tests use. `caller` is a member with every permission. */
+export async function openAcme(options: SimulatedServiceOptions = {}) {
+  const bench = await startBench(options);
+  const parts = addAcme(bench);
+  const { world, clock } = bench.service;
+  const [caller, admin] = [bench.as('acme', parts.member), bench.as('acme', parts.admin)];
+  const limit = (changes: object) => world.updateAccount({ account: 'acme', ...changes });
+  const update = (changes: object) =>
+    world.updateUser({ account: 'acme', email: parts.member.email, ...changes });
+  return { ...bench, people: parts, project: parts.project, world, clock, caller, admin, limit, update };
+}
+
 /** The account that most tests use, and its people. */
 export function addAcme({ service }: Bench) {
   const acme = service.world.addAccount({

@@ -1,5 +1,7 @@
-import { describe, expect, test } from 'vitest';
-import { startBench } from './caller.ts';
+import { expect, test } from 'vitest';
+import { openAcme, startBench } from './caller.ts';
+
+const CANARY = 'canary-0123456789-canary-0123456789-canary';
 
 async function openControl() {
   const bench = await startBench();
@@ -42,17 +44,30 @@ test.each([
   expect(response.status).toBe(status);
 });
 
-describe('what the control does not understand', () => {
-  test.each([
-    ['POST', 'no_such_operation', {}, 404],
-    ['POST', 'constructor', {}, 404],
-    ['POST', 'set_outcome', { account: 'acme', project: 'storefront' }, 404],
-    ['POST', 'set_outcome', { acount: 'acme' }, 422],
-    ['POST', 'clock/advance', { ms: -1 }, 422],
-    ['POST', 'faults', { staus: 500 }, 422],
-  ])('%s %s %j', async (method, path, body, status) => {
-    const { call } = await openControl();
-    const answer = await call(method, path, body);
-    expect(answer).toMatchObject({ status, body: { error: expect.any(String) } });
-  });
+test.each([
+  ['no_such_operation', {}, 404],
+  ['constructor', {}, 404],
+  ['set_outcome', { account: 'acme', project: 'storefront' }, 404],
+  ['set_outcome', { acount: 'acme' }, 422],
+  ['clock/advance', { ms: -1 }, 422],
+  ['faults', { staus: 500 }, 422],
+])('%s with %j is refused', async (path, body, status) => {
+  const { call } = await openControl();
+  expect(await call('POST', path, body)).toMatchObject({ status, body: { error: expect.any(String) } });
+});
+
+test('no secret is recorded, wherever it stands', async () => {
+  const { service, as, site, people, caller } = await openAcme();
+  await as('acme', { email: 'x@example.com', apiKey: CANARY }).get('/profile');
+  const properties = { bot_token: CANARY, chat_id: '1', api_key: CANARY };
+  const integration = { hook_type: 'chat_d', name: 'Chat', properties };
+  await caller.post('/projects/storefront/integrations', { integration });
+  await site().post('/api/v1/signup', { email: 'jane@example.com', password: CANARY });
+  const body = new URLSearchParams({ client_secret: CANARY, code: CANARY, code_verifier: CANARY });
+  await fetch(`${service.origin}/oauth/token`, { method: 'POST', body });
+  await fetch(`${service.origin}/oauth/authorize?state=${CANARY}&code=${CANARY}`);
+  expect(service.requests.all).toHaveLength(5);
+  expect(JSON.stringify(service.requests.all)).not.toContain(CANARY);
+  const state = await (await fetch(`${service.origin}/_control/state`)).text();
+  expect(state).not.toContain(people.admin.apiKey);
 });

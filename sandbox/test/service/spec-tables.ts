@@ -1,5 +1,3 @@
-import type { SpecTables } from './read-tables.ts';
-
 /** A field is `name`, `name:type` if it is no string, with `!` if a request needs it and `?` if it may be null. */
 const table = (...lines: string[]): Record<string, string> =>
   Object.fromEntries(
@@ -15,7 +13,7 @@ const table = (...lines: string[]): Record<string, string> =>
  * The fields of every table in the specification, by section. Written down so that the simulated service is held to
  * them wherever the specification itself is not at hand.
  */
-export const SPEC_TABLES: SpecTables = {
+export const SPEC_TABLES: Record<string, Record<string, string>> = {
   '2.1': table(
     'email! password! terms_accepted:boolean! account_name full_name package coupon',
     'newsletter_opt_in:boolean signup_source client utm_params:object',

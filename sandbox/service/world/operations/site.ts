@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { getAccount, getUser } from '../find.ts';
 import { setIdentity } from '../identities.ts';
 import { sendVerification } from '../mail.ts';
-import { revokeGrants } from '../oauth.ts';
 import { chooseWording, SIGNUP_WORDINGS, type SignupCondition } from '../signup-wordings.ts';
 import { operation } from './operation.ts';
 
@@ -58,10 +57,5 @@ export const siteOperations = {
     (world, client) => {
       world.clients.set(client.id, client);
     },
-  ),
-  /** What a person does in the list of authorised applications. */
-  revokeGrants: operation(
-    z.strictObject({ email: z.string(), client: z.string() }),
-    (world, { email, client }) => revokeGrants(world, email, client),
   ),
 };
