@@ -43,14 +43,67 @@ const richText = (...elements: object[]) => ({
   elements: [{ type: 'rich_text_section', elements }],
 });
 
-const button1 = (extra: object) => actions(button(extra));
-const select1 = (extra: object) => actions(select(extra));
+const series = (name: string, points = 2) => ({
+  name,
+  data: many(points, (index) => ({ label: `c${index}`, value: index - 1 })),
+});
+const bars = (count = 1, points = 2, type = 'bar') => ({
+  type: 'data_visualization',
+  title: 'Deployments',
+  chart: {
+    type,
+    series: many(count, (index) => series(`s${index}`, points)),
+    axis_config: { categories: many(points, (index) => `c${index}`), x_label: 'Day', y_label: 'Runs' },
+  },
+});
+const pie = (segments: object[]) => ({
+  type: 'data_visualization',
+  title: 'Outcomes',
+  chart: { type: 'pie', segments },
+});
+const dataTable = (rows: object[][], more = {}) => ({
+  type: 'data_table',
+  caption: 'Invoices',
+  rows,
+  ...more,
+});
+const text = (value: string) => ({ type: 'raw_text', text: value });
+const grid = (rows: number, columns: number, value = 'x') =>
+  dataTable(many(rows, () => many(columns, () => text(value))));
+const rich = { type: 'rich_text', elements: [] };
+const twoRows = [[text('a')], [text('b')]];
+
 const word = (length: number) => 'x'.repeat(length);
 const address = (length: number) => `https://a.example/${word(length - 18)}`;
 const fields = (count: number) => section({ fields: many(count, () => plain(1)) });
+const button1 = (extra: object) => actions(button(extra));
+const select1 = (extra: object) => actions(select(extra));
+const one = (extra: object) => select({ options: [option('v', extra)] });
 
-/** Each limit: how much Slack takes, a block of that size, and where Slack points if it is one more. */
-const LIMITS: [what: string, limit: number, block: (size: number) => object, place: string][] = [
+type Limit = [what: string, limit: number, make: (size: number) => object, place: string];
+
+/** Each limit of an element: how much Slack takes, and where Slack points if it is one more. */
+const ELEMENTS: Limit[] = [
+  ['button text', 75, (size) => button({ text: plain(size) }), 'text/text'],
+  ['button value', 2000, (size) => button({ value: word(size) }), 'value'],
+  ['button url', 3000, (size) => button({ url: address(size) }), 'url'],
+  ['action_id', 255, (size) => button({ action_id: word(size) }), 'action_id'],
+  ['confirm title', 100, (size) => button({ confirm: confirm(size, 1, 1, 1) }), 'confirm/title/text'],
+  ['confirm text', 300, (size) => button({ confirm: confirm(1, size, 1, 1) }), 'confirm/text/text'],
+  ['confirm button', 30, (size) => button({ confirm: confirm(1, 1, size, 1) }), 'confirm/confirm/text'],
+  ['confirm deny', 30, (size) => button({ confirm: confirm(1, 1, 1, size) }), 'confirm/deny/text'],
+  ['select options', 100, (size) => select({ options: options(size) }), 'options'],
+  ['option text', 75, (size) => one({ text: plain(size) }), 'options/0/text/text'],
+  ['option value', 150, (size) => one({ value: word(size) }), 'options/0/value'],
+  ['description', 75, (size) => one({ description: plain(size) }), 'options/0/description/text'],
+  ['placeholder', 150, (size) => select({ placeholder: plain(size) }), 'placeholder/text'],
+  ['overflow', 5, (size) => ({ type: 'overflow', options: options(size) }), 'options'],
+  ['checkboxes', 10, (size) => ({ type: 'checkboxes', options: options(size) }), 'options'],
+  ['radio buttons', 10, (size) => ({ type: 'radio_buttons', options: options(size) }), 'options'],
+];
+
+/** The same of blocks. */
+const BLOCKS: Limit[] = [
   ['section text', 3000, (size) => section({ text: mrkdwn(size) }), 'text/text'],
   ['section fields', 10, fields, 'fields'],
   ['field text', 2000, (size) => section({ fields: [plain(size)] }), 'fields/0/text'],
@@ -58,57 +111,6 @@ const LIMITS: [what: string, limit: number, block: (size: number) => object, pla
   ['header', 150, (size) => ({ type: 'header', text: plain(size) }), 'text/text'],
   ['context', 10, (size) => ({ type: 'context', elements: many(size, () => plain(1)) }), 'elements'],
   ['actions', 25, (size) => actions(...many(size, () => button())), 'elements'],
-  ['button text', 75, (size) => button1({ text: plain(size) }), 'elements/0/text/text'],
-  ['button value', 2000, (size) => button1({ value: word(size) }), 'elements/0/value'],
-  ['button url', 3000, (size) => button1({ url: address(size) }), 'elements/0/url'],
-  ['action_id', 255, (size) => button1({ action_id: word(size) }), 'elements/0/action_id'],
-  [
-    'confirm title',
-    100,
-    (size) => button1({ confirm: confirm(size, 1, 1, 1) }),
-    'elements/0/confirm/title/text',
-  ],
-  [
-    'confirm text',
-    300,
-    (size) => button1({ confirm: confirm(1, size, 1, 1) }),
-    'elements/0/confirm/text/text',
-  ],
-  [
-    'confirm button',
-    30,
-    (size) => button1({ confirm: confirm(1, 1, size, 1) }),
-    'elements/0/confirm/confirm/text',
-  ],
-  [
-    'confirm deny',
-    30,
-    (size) => button1({ confirm: confirm(1, 1, 1, size) }),
-    'elements/0/confirm/deny/text',
-  ],
-  ['select options', 100, (size) => select1({ options: options(size) }), 'elements/0/options'],
-  [
-    'option text',
-    75,
-    (size) => select1({ options: [option('v', { text: plain(size) })] }),
-    'elements/0/options/0/text/text',
-  ],
-  ['option value', 150, (size) => select1({ options: [option(word(size))] }), 'elements/0/options/0/value'],
-  [
-    'description',
-    75,
-    (size) => select1({ options: [option('v', { description: plain(size) })] }),
-    'elements/0/options/0/description/text',
-  ],
-  ['placeholder', 150, (size) => select1({ placeholder: plain(size) }), 'elements/0/placeholder/text'],
-  ['overflow', 5, (size) => actions({ type: 'overflow', options: options(size) }), 'elements/0/options'],
-  ['checkboxes', 10, (size) => actions({ type: 'checkboxes', options: options(size) }), 'elements/0/options'],
-  [
-    'radio buttons',
-    10,
-    (size) => actions({ type: 'radio_buttons', options: options(size) }),
-    'elements/0/options',
-  ],
   ['input label', 2000, (size) => input(undefined, { label: plain(size) }), 'label/text'],
   ['input hint', 2000, (size) => input(undefined, { hint: plain(size) }), 'hint/text'],
   ['input text', 3000, (size) => textInput({ initial_value: word(size) }), 'element/initial_value'],
@@ -118,40 +120,55 @@ const LIMITS: [what: string, limit: number, block: (size: number) => object, pla
   ['table rows', 100, (size) => table(size, 1), 'rows'],
   ['table columns', 20, (size) => table(1, size), 'rows/0'],
   ['markdown', 12_000, (size) => ({ type: 'markdown', text: word(size) }), 'text'],
+  ['chart title', 50, (size) => ({ ...bars(), title: word(size) }), 'title'],
+  ['series', 6, (size) => bars(size), 'chart/series'],
+  ['points', 20, (size) => bars(1, size), 'chart/series/0/data'],
+  ['segments', 6, (size) => pie(many(size, () => ({ label: 'x', value: 1 }))), 'chart/segments'],
+  ['segment label', 20, (size) => pie([{ label: word(size), value: 1 }]), 'chart/segments/0/label'],
+  ['data table rows', 101, (size) => grid(size, 1), 'rows'],
+  ['data table columns', 20, (size) => grid(2, size), 'rows/0'],
+  ...ELEMENTS.map(([what, limit, make, place]): Limit => {
+    return [what, limit, (size) => actions(make(size)), `elements/0/${place}`];
+  }),
 ];
 
 describe('limits of a message', () => {
-  it.each(LIMITS)('%s: takes %i and refuses one more, with its place', (_what, limit, block, place) => {
+  it.each(BLOCKS)('%s: takes %i and refuses one more, with its place', (_what, limit, block, place) => {
     expect(checkMessageBlocks([block(limit)])).toEqual([]);
     expect(checkMessageBlocks([block(limit + 1)]).join()).toContain(`[json-pointer:/blocks/0/${place}]`);
   });
 
-  it('are 50 blocks', () => {
-    expect(checkMessageBlocks(many(50, () => section()))).toEqual([]);
-    expect(checkMessageBlocks(many(51, () => section()))).toEqual([
-      'no more than 50 items allowed [json-pointer:/blocks]',
-    ]);
-  });
+  const half = { type: 'markdown', text: word(6000) };
+  const wide = grid(2, 5, word(500));
 
-  it('are 12,000 characters of markdown in all, and one table', () => {
-    const half = { type: 'markdown', text: 'x'.repeat(6000) };
-    expect(checkMessageBlocks([half, half])).toEqual([]);
-    expect(checkMessageBlocks([half, half, { type: 'markdown', text: 'x' }])).toHaveLength(1);
-    expect(checkMessageBlocks([table(1, 1), table(1, 1)])).toHaveLength(1);
+  it.each<[what: string, most: object[], more: object, fault: string]>([
+    [
+      '50 blocks',
+      many(50, () => section()),
+      section(),
+      'no more than 50 items allowed [json-pointer:/blocks]',
+    ],
+    ['12,000 characters of markdown', [half, half], { type: 'markdown', text: 'x' }, 'markdown'],
+    ['one table', [table(1, 1)], table(1, 1), 'table'],
+    ['two charts', [bars(), bars()], bars(), 'no more than 2'],
+    ['10,000 characters in data tables', [wide, wide], grid(2, 1), 'less than 10001 characters'],
+  ])('are %s in all', (_what, most, more, fault) => {
+    expect(checkMessageBlocks(most)).toEqual([]);
+    expect(checkMessageBlocks([...most, more]).join()).toContain(fault);
   });
 
   it('count characters, not the halves of an emoji', () => {
-    const header = (count: number) => ({
-      type: 'header',
-      text: { type: 'plain_text', text: '🚀'.repeat(count) },
-    });
-    expect(checkMessageBlocks([header(150)])).toEqual([]);
-    const fault = 'must be less than 151 characters [json-pointer:/blocks/0/text/text]';
-    expect(checkMessageBlocks([header(151)])).toEqual([fault]);
+    const text = { type: 'plain_text', text: '🚀'.repeat(150) };
+    expect(checkMessageBlocks([{ type: 'header', text }])).toEqual([]);
   });
 });
 
 const unsupported = (type: string) => `unsupported type: ${type}`;
+
+const twice = bars();
+twice.chart.series.push(series('s0'));
+const short = bars();
+short.chart.axis_config.categories.push('c2');
 
 const BAD: [what: string, block: object, fault: string, place?: string][] = [
   ['an unknown block', { type: 'carousel3d' }, unsupported('carousel3d'), '/type'],
@@ -190,6 +207,21 @@ const BAD: [what: string, block: object, fault: string, place?: string][] = [
     input({ type: 'number_input', is_decimal_allowed: false, min_value: '5', max_value: '1' }),
     '`min_value` must not be more',
   ],
+  ['a chart without a title', { ...bars(), title: undefined }, 'missing required field: title'],
+  ['an empty segment', pie([{ label: 'x', value: 0 }]), 'must be more than 0'],
+  ['another type of chart', bars(1, 2, 'radar'), unsupported('radar')],
+  ['a series twice', twice, 'series must have unique names'],
+  ['a category without a point', short, 'one data point for each of `axis_config.categories`'],
+  ['a data table of its head only', grid(1, 1), 'must provide at least 2 items'],
+  ['ragged rows of data', dataTable([[text('a')], [text('a'), text('b')]]), 'as many cells each'],
+  ['rich text in a head', dataTable([[rich], [rich]]), 'must not have cells of type `rich_text`'],
+  [
+    'a data table without a caption',
+    { ...grid(2, 1), caption: undefined },
+    'missing required field: caption',
+  ],
+  ['a page of nothing', dataTable(twoRows, { page_size: 0 }), 'page_size'],
+  ['a row header outside', dataTable(twoRows, { row_header_column_index: 1 }), 'column'],
 ];
 
 describe('what Slack refuses in a message', () => {
@@ -199,16 +231,14 @@ describe('what Slack refuses in a message', () => {
   });
 
   it('is a block_id or, in one block, an action_id twice', () => {
-    const twice = [section({ block_id: 'a' }), section({ block_id: 'a' })];
-    expect(checkMessageBlocks(twice)).toEqual([
-      '`block_id` "a" already exists [json-pointer:/blocks/1/block_id]',
-    ]);
-    const buttons = actions(button({ action_id: 'a' }), button({ action_id: 'a' }));
-    expect(checkMessageBlocks([buttons])).toEqual([
+    const again = [section({ block_id: 'a' }), section({ block_id: 'a' })];
+    const fault = '`block_id` "a" already exists [json-pointer:/blocks/1/block_id]';
+    expect(checkMessageBlocks(again)).toEqual([fault]);
+    const pressed = button({ action_id: 'a' });
+    expect(checkMessageBlocks([actions(pressed, pressed)])).toEqual([
       '`action_id` "a" already exists [json-pointer:/blocks/0/elements/1/action_id]',
     ]);
-    const apart = [actions(button({ action_id: 'a' })), actions(button({ action_id: 'a' }))];
-    expect(checkMessageBlocks(apart)).toEqual([]);
+    expect(checkMessageBlocks([actions(pressed), actions(pressed)])).toEqual([]);
   });
 
   it('is more than one fault, and each is told', () => {
@@ -218,6 +248,10 @@ describe('what Slack refuses in a message', () => {
 });
 
 describe('what Slack takes in a message', () => {
+  const everyCell = [
+    [text('Invoice'), text('Total')],
+    [rich, { type: 'raw_number', value: 12.5, text: '12.5' }],
+  ];
   it.each([
     [
       'every select',
@@ -254,6 +288,9 @@ describe('what Slack takes in a message', () => {
     ],
     ['context with a picture', { type: 'context', elements: [image(), mrkdwn(3000)] }],
     ['an input', input()],
+    ['an area', bars(6, 20, 'area')],
+    ['a line', bars(6, 20, 'line')],
+    ['a data table of every cell', dataTable(everyCell, { page_size: 100, row_header_column_index: 1 })],
   ])('is %s', (_what, block) => {
     expect(checkMessageBlocks([block])).toEqual([]);
   });
@@ -269,24 +306,16 @@ const modal = (extra: object = {}) => ({
 });
 
 describe('views', () => {
-  it.each([
-    ['title', modal({ title: plain(25) }), '/view/title/text'],
-    ['submit', modal({ submit: plain(25) }), '/view/submit/text'],
-    ['close', modal({ close: plain(25) }), '/view/close/text'],
-    ['private_metadata', modal({ private_metadata: 'x'.repeat(3001) }), '/view/private_metadata'],
-    ['callback_id', modal({ callback_id: 'x'.repeat(256) }), '/view/callback_id'],
-    ['blocks', modal({ blocks: many(101, () => section()) }), '/view/blocks'],
-  ])('are refused with too long a %s', (_what, view, place) => {
-    expect(checkView(view, 'modal').join()).toContain(`[json-pointer:${place}]`);
-  });
-
-  it('are taken at every limit', () => {
-    const view = modal({
-      private_metadata: 'x'.repeat(3000),
-      callback_id: 'x'.repeat(255),
-      blocks: many(100, () => section()),
-    });
-    expect(checkView(view, 'modal')).toEqual([]);
+  it.each<Limit>([
+    ['title', 24, (size) => ({ title: plain(size) }), 'title/text'],
+    ['submit', 24, (size) => ({ submit: plain(size) }), 'submit/text'],
+    ['close', 24, (size) => ({ close: plain(size) }), 'close/text'],
+    ['private_metadata', 3000, (size) => ({ private_metadata: word(size) }), 'private_metadata'],
+    ['callback_id', 255, (size) => ({ callback_id: word(size) }), 'callback_id'],
+    ['blocks', 100, (size) => ({ blocks: many(size, () => section()) }), 'blocks'],
+  ])('are taken with a %s of %i and refused with one more', (_what, limit, extra, place) => {
+    expect(checkView(modal(extra(limit)), 'modal')).toEqual([]);
+    expect(checkView(modal(extra(limit + 1)), 'modal').join()).toContain(`[json-pointer:/view/${place}]`);
   });
 
   it('need a submit button where there are inputs', () => {
@@ -296,12 +325,16 @@ describe('views', () => {
     ]);
   });
 
-  it('may show alerts and take files in modals only, and tables in neither', () => {
+  it('may show alerts and take files in modals only, charts at home only, and tables in neither', () => {
+    const home = (...blocks: object[]) => checkView({ type: 'home', blocks }, 'home').join();
+    expect(home(bars(), bars())).toBe('');
+    expect(home(bars(), bars(), bars())).toContain('no more than 2');
+    const chart = checkView(modal({ blocks: [bars()] }), 'modal').join();
+    expect(chart).toContain('unsupported type: data_visualization');
     const alert = { type: 'alert', text: plain(200), level: 'error' };
-    expect(
-      checkView(modal({ blocks: [alert, input({ type: 'file_input', max_files: 10 })] }), 'modal'),
-    ).toEqual([]);
-    expect(checkView({ type: 'home', blocks: [alert] }, 'home').join()).toContain('unsupported type: alert');
+    const both = [alert, input({ type: 'file_input', max_files: 10 })];
+    expect(checkView(modal({ blocks: both }), 'modal')).toEqual([]);
+    expect(home(alert)).toContain('unsupported type: alert');
     expect(checkView(modal({ blocks: [table(1, 1)] }), 'modal').join()).toContain('unsupported type: table');
   });
 
@@ -312,10 +345,9 @@ describe('views', () => {
   });
 
   it('weigh no more than 250 kB', () => {
-    const wide = modal({
-      blocks: many(90, () => section({ text: { type: 'mrkdwn', text: 'ä'.repeat(1400) } })),
-    });
-    expect(checkView(wide, 'modal')).toEqual([]);
-    expect(isViewTooLarge(wide)).toBe(true);
+    const heavy = section({ text: { type: 'mrkdwn', text: 'ä'.repeat(1400) } });
+    const view = modal({ blocks: many(90, () => heavy) });
+    expect(checkView(view, 'modal')).toEqual([]);
+    expect(isViewTooLarge(view)).toBe(true);
   });
 });
