@@ -8,7 +8,6 @@ import { countPossibleDuplicate } from '../observability/metrics.ts';
 import {
   isAlreadyPosted,
   isMessageGone,
-  isPlaceGone,
   isRefusal,
   isSlackFailure,
   isThreadRefused,
@@ -194,7 +193,7 @@ async function editRoot(
     await workspace.slack.update({ channel, ts }, await nameExcluded(workspace, message), signal);
   } catch (error) {
     if (isMessageGone(error)) return false;
-    if (isPlaceGone(error) || !isRefusal(error)) throw error;
+    if (!isRefusal(error)) throw error;
     const fields = { event: 'message_refused', channel, reason: error.reason };
     workspace.log.warn(fields, 'Slack refused an edit');
     const news = replies.length > 0 ? replies : ([[version, message]] as const);

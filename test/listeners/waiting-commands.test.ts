@@ -71,7 +71,10 @@ describe('a command that was typed before an account was connected', () => {
       terms_accepted: ['true'],
     });
     await answered(world, 'admin', 'Northwind');
-    expect(answers(world, 'member', 'Northwind')).toBe(0);
+    const queues = async () => Object.values(await world.app.parts.engine.stats());
+    const isBusy = async () => (await queues()).some(({ waiting, running }) => waiting + running > 0);
+    await expect.poll(isBusy).toBe(false);
+    expect(told(world, 'member')).toHaveLength(1);
     await fetch(world.service.world.state.outbox.at(-1)?.link ?? '');
     expect(await ask(world, '/deckhand whoami', 'admin')).toContain('northwind');
     await answered(world, 'member', 'No projects in `northwind`');

@@ -1,89 +1,61 @@
 import { describe, expect, onTestFinished } from 'vitest';
 import { confirmSite, POST, shows } from '../../commands/servers/ordering.ts';
 import { answerTo, ask, shareList } from '../../support/asking.ts';
-import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import {
+  deploy,
+  dms,
+  news,
+  OTHER,
+  polls,
+  press,
+  roots,
+  say,
+  shown,
+  test,
+  texts,
+  untilShown,
+} from '../channel.ts';
 import { openDigestWorld } from '../digests/digest-world.ts';
-
-const OTHER = 'C0BILLING';
-const texts = (world: TestWorld, channel = CHANNEL) =>
-  world.slack.messages(TEAM, channel).map(({ text }) => text);
-const news = (world: TestWorld, channel = CHANNEL) =>
-  world.slack.messages(TEAM, channel).filter(({ text }) => !/now hears|the watch of/.test(text));
-const blocks = (world: TestWorld, channel = CHANNEL) => JSON.stringify(world.slack.messages(TEAM, channel));
-const dms = (world: TestWorld) => world.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text);
-const until = (world: TestWorld, check: () => boolean, what: string) => world.slack.until(check, { what });
-const say = (world: TestWorld, line: string, channel = CHANNEL) =>
-  world.as('admin').command(channel, `/deckhand ${line}`);
 
 /** Sets a watch up, and gives its id. */
 async function watch(world: TestWorld, words: string, channel = CHANNEL): Promise<string> {
-  const before = texts(world, channel).length;
-  await say(world, `watch ${words}`, channel);
-  await until(world, () => texts(world, channel).length > before, `an answer to watch ${words}`);
-  return /.*watch:pause#(\w+)/.exec(blocks(world, channel))?.[1] ?? '';
+  const card = await say(world, `watch ${words}`, channel);
+  return /.*watch:pause#(\w+)/.exec(card)?.[1] ?? '';
 }
 
-function deploy(world: TestWorld, ref: string, { project = 'storefront', succeeded = true } = {}): void {
-  world.service.world.addDeployment({ account: ACCOUNT, project, succeeded, endRef: ref, user: 'Kim' });
-}
-
-/** Resolves when the feed was polled again, and the answer dealt with, so that nothing more is to come. */
-async function polls(world: TestWorld, amount = 3): Promise<void> {
-  for (let poll = 0; poll < amount; poll += 1)
-    await world.service.requests.next(({ path }) => path.endsWith('/activity'));
-}
-
+const until = (world: TestWorld, check: () => boolean, what: string) => world.slack.until(check, { what });
 const countPolls = ({ service }: TestWorld) =>
   service.requests.all.filter(({ path }) => path.endsWith('/activity')).length;
 
 describe('a watch', () => {
-  test.override({ worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } }, connected: true });
-  test.beforeEach(async ({ world }) => {
-    for (const channel of [CHANNEL, OTHER]) world.slack.invite(TEAM, channel, 'bot');
-  });
-
   test('tells each channel each event once, with one request for all, and nothing of what was before', async ({
     world,
   }) => {
     deploy(world, 'before0');
     await watch(world, 'all');
-    expect(blocks(world)).toContain('any project in `acme`');
+    expect(shown(world)).toContain('any project in `acme`');
     await watch(world, 'billing-api failures');
     await watch(world, 'all failures', OTHER);
     world.service.requests.clear();
     await polls(world, 5);
     expect(countPolls(world)).toBeLessThanOrEqual(6);
     deploy(world, 'after01');
-    await until(world, () => blocks(world).includes('after01'), 'the first event');
+    await untilShown(world, 'after01');
     deploy(world, 'after02', { project: 'billing-api', succeeded: false });
-    await until(world, () => blocks(world).includes('after02'), 'the second event');
-    await until(world, () => blocks(world, OTHER).includes('after02'), 'the other channel');
+    await untilShown(world, 'after02');
+    await untilShown(world, 'after02', OTHER);
     await polls(world);
     expect(news(world)).toHaveLength(2);
     expect(news(world, OTHER)).toHaveLength(1);
-    expect(blocks(world)).not.toContain('before0');
+    expect(shown(world)).not.toContain('before0');
     expect(news(world)[1]?.text).toContain('Billing API: deployments are failing since');
     // What stayed pending would be posted again once Deckhand forgets that it posted it.
     const { feeds } = world.app.workspaces.open(TEAM);
     await expect.poll(async () => (await feeds.list('watch')).flatMap(({ pending }) => pending)).toEqual([]);
   });
 
-  test('does not repeat the server that server add announced in its channel', async ({ world }) => {
-    await watch(world, 'storefront all');
-    await watch(world, 'all', OTHER);
-    await confirmSite(world);
-    await world.as('admin').submit('server.add');
-    await until(world, () => blocks(world, OTHER).includes('shop'), 'the server in the other channel');
-    deploy(world, 'after01');
-    await until(world, () => blocks(world).includes('after01'), 'the deployment');
-    expect(news(world).map(({ text }) => text)).toEqual([
-      expect.stringContaining('*shop* in *Storefront*'),
-      expect.stringContaining('after01'),
-    ]);
-  });
-
-  test('tells of a server that somebody else makes, after the same order of Deckhand’s was refused', async ({
+  test('tells of a server that somebody else makes after an order was refused, and not of one ordered in its channel', async ({
     world,
   }) => {
     await watch(world, 'storefront all');
@@ -96,7 +68,19 @@ describe('a watch', () => {
     const [project] = world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
     const made = { project: project?.identifier ?? '', properties: { servers: ['shop'] }, user: 'Kim' };
     world.service.world.addEvent({ account: ACCOUNT, event: 'server_created', ...made });
-    await until(world, () => blocks(world).includes('server created'), 'the server of somebody else');
+    await untilShown(world, 'server created');
+
+    await watch(world, 'all', OTHER);
+    await confirmSite(world);
+    await world.as('admin').submit('server.add');
+    await untilShown(world, 'shop', OTHER);
+    deploy(world, 'after01');
+    await untilShown(world, 'after01');
+    expect(news(world).map(({ text }) => text)).toEqual([
+      expect.stringContaining('server created'),
+      expect.stringContaining('*shop* in *Storefront*'),
+      expect.stringContaining('after01'),
+    ]);
   });
 
   test('says once that an event cannot be read, and again only where there are more', async ({ world }) => {
@@ -107,11 +91,11 @@ describe('a watch', () => {
     const first = answer([odd]);
     await until(world, () => news(world).length > 0, 'the note');
     await polls(world);
-    expect(blocks(world)).toMatch(/1 entry could not be read\. Reference `[0-9a-f]{8}`/);
+    expect(shown(world)).toMatch(/1 entry could not be read\. Reference `[0-9a-f]{8}`/);
     first.remove();
     await polls(world);
     answer([odd, odd]);
-    await until(world, () => blocks(world).includes('2 entries could not be read'), 'the other');
+    await untilShown(world, '2 entries could not be read');
     await polls(world);
     expect(news(world)).toHaveLength(2);
   });
@@ -122,24 +106,9 @@ describe('a watch', () => {
     await watch(world, 'storefront all');
     deploy(world, 'failed1', { project: 'billing-api', succeeded: false });
     deploy(world, 'passed1');
-    await until(world, () => blocks(world).includes('passed1'), 'the deployment');
+    await untilShown(world, 'passed1');
     await polls(world);
-    expect(blocks(world)).not.toContain('failed1');
-  });
-
-  test('makes two messages of six failures in two episodes', async ({ world }) => {
-    await watch(world, 'storefront transitions');
-    for (const episode of [1, 2]) {
-      for (let at = 0; at < 3; at += 1) deploy(world, `failed${episode}${at}`, { succeeded: false });
-      await until(world, () => news(world).at(-1)?.text.includes('3 failures since') === true, 'it');
-      deploy(world, `passed${episode}`);
-      await until(world, () => news(world).at(-1)?.text.includes('recovered after') === true, 'its end');
-    }
-    await polls(world);
-    const recovered = /^Storefront recovered after .* and 3 failures: `\w+` by Kim\.$/;
-    const expected = [expect.stringMatching(recovered), expect.stringMatching(recovered)];
-    expect(news(world).map(({ text }) => text)).toEqual(expected);
-    for (const { ts } of news(world)) expect(world.slack.thread(TEAM, CHANNEL, ts)).toHaveLength(3);
+    expect(shown(world)).not.toContain('failed1');
   });
 
   test('makes one message of more than ten, whose thread or else whose channel holds them', async ({
@@ -164,7 +133,7 @@ describe('a watch', () => {
     await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ threads: false }));
     const before = texts(world).length;
     deployMany(50);
-    await until(world, () => blocks(world).includes('ref0086'), 'the list');
+    await untilShown(world, 'ref0086');
     const added = world.slack.messages(TEAM, CHANNEL).slice(before);
     expect(added.flatMap(({ ts }) => world.slack.thread(TEAM, CHANNEL, ts))).toEqual([]);
   });
@@ -175,11 +144,10 @@ describe('a watch', () => {
     const refused = (words: string) => ask(world, `/deckhand watch ${words}`, 'admin');
     expect(await refused('failures')).toContain('Billing API');
     await say(world, 'use storefront');
-    await until(world, () => texts(world).length === 1, 'the binding');
     await watch(world, 'failures');
-    expect(blocks(world)).toContain('when deployments of *Storefront* fail');
+    expect(shown(world)).toContain('when deployments of *Storefront* fail');
     await watch(world, 'storefront transitions');
-    expect(blocks(world)).toContain('*Storefront* in `acme` (changes between failing and passing)');
+    expect(shown(world)).toContain('*Storefront* in `acme` (changes between failing and passing)');
     expect(await refused('storefront transitions')).toContain('Already watching');
     expect(await refused('storefront fails')).toContain(
       '`fails` is not a mode. Use `all`, `failures` or `transitions`.',
@@ -197,7 +165,6 @@ describe('a watch', () => {
   ] as const)('such as a %s is listed for members without its buttons', async ([kind, line], { world }) => {
     expect(await ask(world, `/deckhand ${kind} list`)).toContain(`has no ${kind} yet. Operators set one up`);
     await say(world, line);
-    await until(world, () => texts(world).length > 0, 'the card');
     deploy(world, 'mine001');
     await ask(world, '/deckhand me Kim', 'billing');
     await ask(world, '/deckhand watch mine', 'billing');
@@ -215,33 +182,30 @@ describe('a watch', () => {
     const id = await watch(world, 'storefront');
     await watch(world, 'all failures');
     deploy(world, 'after01');
-    await until(world, () => blocks(world).includes('after01'), 'the event');
+    await untilShown(world, 'after01');
     await polls(world);
     await shareList(world, 'watch list');
-    const list = () =>
-      world.slack.messages(TEAM, CHANNEL).find(({ text }) => text.includes('of this channel'));
-    const shown = () => JSON.stringify(list()?.blocks);
-    expect(shown()).toContain(`Set up by <@${PEOPLE.admin}>`);
-    expect(shown()).toContain('Last: 1 event');
-    expect(shown()).toContain('Nothing posted yet');
-    const press = (actionId: string) =>
-      world.as('admin').click({ channel: CHANNEL, ts: list()?.ts ?? '' }, { actionId });
-    await press(`watch:pause#${id}`);
-    await until(world, () => shown().includes(`Paused by <@${PEOPLE.admin}>`), 'the pause');
+    const list = () => roots(world).find(({ text }) => text.includes('of this channel'));
+    const listed = () => JSON.stringify(list()?.blocks);
+    expect(listed()).toContain(`Set up by <@${PEOPLE.admin}>`);
+    expect(listed()).toContain('Last: 1 event');
+    expect(listed()).toContain('Nothing posted yet');
+    await press(world, `watch:pause#${id}`, list());
+    await until(world, () => listed().includes(`Paused by <@${PEOPLE.admin}>`), 'the pause');
     deploy(world, 'paused1');
     await polls(world);
-    await press(`watch:resume#${id}`);
-    await until(world, () => !shown().includes('Paused'), 'the resumption');
+    await press(world, `watch:resume#${id}`, list());
+    await until(world, () => !listed().includes('Paused'), 'the resumption');
     deploy(world, 'after02');
-    await until(world, () => blocks(world).includes('after02'), 'the next event');
-    expect(blocks(world)).not.toContain('paused1');
-    await press(`watch:remove#${id}`);
+    await untilShown(world, 'after02');
+    expect(shown(world)).not.toContain('paused1');
+    await press(world, `watch:remove#${id}`, list());
     await until(world, () => list()?.text === '1 watch of this channel', 'the end');
     deploy(world, 'stopped');
     await polls(world);
-    expect(blocks(world)).not.toContain('stopped');
-    await press('watch:undo');
-    await until(world, () => shown().includes(`watch:remove#${id}`), 'the watch');
+    expect(shown(world)).not.toContain('stopped');
+    await press(world, 'watch:undo', list());
+    await until(world, () => listed().includes(`watch:remove#${id}`), 'the watch');
   });
 
   test('is resumed from another channel, removed by id, project or all, and restored with what it missed', async ({
@@ -250,27 +214,26 @@ describe('a watch', () => {
     const first = await watch(world, 'storefront');
     await watch(world, 'billing-api');
     const third = await watch(world, 'all');
-    await say(world, `watch pause ${third}`);
-    await until(world, () => blocks(world).includes(`<@${PEOPLE.admin}> paused the watch`), 'the pause');
-    const resumed = await answerTo(world, 'admin', () => say(world, `watch resume ${third}`, OTHER));
+    expect(await say(world, `watch pause ${third}`)).toContain(`<@${PEOPLE.admin}> paused the watch`);
+    const resume = () => world.as('admin').command(OTHER, `/deckhand watch resume ${third}`);
+    const resumed = await answerTo(world, 'admin', resume);
     expect(resumed).toContain('resumed the watch of all projects');
-    expect(blocks(world)).toContain(`<@${PEOPLE.admin}> resumed the watch`);
+    expect(shown(world)).toContain(`<@${PEOPLE.admin}> resumed the watch`);
     expect(await ask(world, '/deckhand unwatch', 'admin')).toContain('Which watch should be removed?');
     for (const [words, removed] of [
       [first.toUpperCase(), '*Storefront*'],
       ['billing-api', '*Billing API*'],
       ['all', 'all projects'],
     ] as const) {
-      await say(world, `unwatch ${words}`);
-      const isRemoved = (text: string) => text.includes('removed the watch') && text.includes(removed);
-      await until(world, () => texts(world).some(isRemoved), removed);
+      const said = await say(world, `unwatch ${words}`);
+      expect(said).toContain('removed the watch');
+      expect(said).toContain(removed);
     }
     expect(await ask(world, '/deckhand unwatch', 'admin')).toContain('has no watch yet');
     expect(await ask(world, '/deckhand unwatch wxyz', 'admin')).toContain('There is no watch `wxyz`');
     deploy(world, 'between');
-    const ts = world.slack.messages(TEAM, CHANNEL).at(-1)?.ts ?? '';
-    await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'watch:undo' });
-    await until(world, () => blocks(world).includes('between'), 'what happened while it was removed');
+    await press(world, 'watch:undo');
+    await untilShown(world, 'between');
   });
 
   test('whose channel is archived pauses with one message, and tells what was missed once it is resumed', async ({
@@ -286,9 +249,9 @@ describe('a watch', () => {
     world.slack.unarchiveChannel(TEAM, CHANNEL);
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await say(world, `watch resume ${id}`);
-    await until(world, () => blocks(world).includes('failed1'), 'what was missed');
+    await untilShown(world, 'failed1');
     deploy(world, 'after01');
-    await until(world, () => blocks(world).includes('Storefront recovered'), 'what comes');
+    await untilShown(world, 'Storefront recovered');
     const failures = news(world).filter(({ blocks: one }) => JSON.stringify(one).includes('failed1'));
     expect(failures).toHaveLength(1);
     expect(dms(world)).toHaveLength(1);
@@ -307,7 +270,7 @@ describe('a watch', () => {
     fault.remove();
     deploy(world, 'after01');
     await say(world, 'watch resume');
-    await until(world, () => blocks(world).includes('after01'), 'what was missed');
+    await untilShown(world, 'after01');
     expect(dms(world)).toHaveLength(1);
   });
 
@@ -320,7 +283,7 @@ describe('a watch', () => {
     for (let time = 0; time < 2; time += 1) {
       world.service.faults.add({ ...missing, times: 2 });
       deploy(world, `after0${time}`);
-      await until(world, () => blocks(world).includes(`after0${time}`), 'what comes');
+      await until(world, () => shown(world).includes(`after0${time}`), 'what comes');
     }
     expect(dms(world)).toHaveLength(0);
     world.service.faults.add({ ...missing, times: 3 });
