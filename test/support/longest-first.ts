@@ -5,9 +5,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * wait, for processes, leases and browsers.
  */
 const LONGEST: readonly RegExp[] = [
-  /\/process\/(chaos|replicas|forms|bundle)\.test\.ts$|\/transfer\/transfer\.test|\/socket-mode\.test/,
+  /\/process\/(chaos|replicas|forms|bundle)\.test\.ts$|\/cli\/transfer\.test|\/socket-mode\.test/,
   /\/test\/browser\/|\/slack\/web\/(renderer|accessibility)\.test/,
-  /\/process\/|\/transfer\/|\/drain-process\.test|\/kill-matrix\/|\/fuzz\/|\/sandbox\/test\/(slack\/web\/|demo\.test)/,
+  /\/process\/|\/cli\/|\/drain-process\.test|\/kill-matrix\/|\/fuzz\/|\/sandbox\/test\/(slack\/web\/|demo\.test)/,
   /\/listeners\/listeners\.test|\/commands\/test-access\/test\.test/,
 ];
 
