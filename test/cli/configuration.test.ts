@@ -1,17 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
-import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse, stringify as toYaml } from 'yaml';
 import { APPLY } from '../../src/cli/apply.ts';
 import { BACKUP } from '../../src/cli/backup.ts';
-import { Configuration, EXPORT } from '../../src/cli/configuration.ts';
+import { EXPORT } from '../../src/cli/configuration.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { Channel } from '../../src/records/channels.ts';
 import { TRIED } from '../store/databases.ts';
 import { ask } from '../support/asking.ts';
-import { byLength } from '../support/length.ts';
 import { MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
 import {
@@ -203,7 +201,8 @@ test('a change of the file changes that alone, and a dry run nothing', async () 
 });
 
 test.each([
-  ['an unknown field', 'range: last', 'rnage: today\n    range: last', 'rnage: There is no such field.'],
+  ['a misspelt field', 'skipQuiet:', 'skipquiet:', 'skipquiet: There is no such field.'],
+  ['a misspelt field of those that tell apart', 'kind:', 'knid:', 'knid: There is no such field.'],
   ['an unknown command', 'commands: [test', 'commands: [tset', 'There is no command tset.'],
   ['an unknown zone', 'zone: Europe/Lisbon', 'zone: Europe/Lisbom', 'digests.monday.zone: '],
   ['a date that never is', 'cadence: {', 'cadence: { kind: cron, cron: 0 0 30 2 * } #', 'monday.cadence: '],
@@ -235,12 +234,16 @@ test.each([
   const named = to.endsWith('"') ? /line \d+: / : new RegExp(`^line ${line}: `, 'm');
   expect(err).toMatch(named);
   expect(err).toContain(fault);
+  // The right field is not called missing.
+  if (fault.includes('no such field')) expect(err.trim().split('\n')).toHaveLength(1);
   expect((await apply(url, WRITTEN, '--dry-run')).out).toContain('digest monday added');
 });
 
-test('a watch or workspace twice, and a workspace that the store does not have, are refused', async () => {
+test('a watch or workspace twice, a workspace that the store does not have, and too many schedules are refused', async () => {
   const url = await temporarySqlite();
   await apply(url, WRITTEN);
+  const { monday } = parse(WRITTEN).digests;
+  const digests = Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`d${at}`, monday]));
   const other = `{ channel: ${CHANNEL}, account: ${ACCOUNT}, createdBy: U1, mode: all }`;
   for (const [text, words] of [
     [WRITTEN.replace(TEAM, 'T0OTHER'), `line 1: workspace: The store has ${TEAM} alone.`],
@@ -252,6 +255,7 @@ test('a watch or workspace twice, and a workspace that the store does not have, 
       WRITTEN.replace('watches:\n', `watches:\n  another: ${other}\n`),
       'failures: It is the same watch as another.',
     ],
+    [stringify({ workspace: TEAM, digests }), 'would have 53 schedules'],
   ] as const) {
     const before = await exported(url);
     const { code, err } = await apply(url, text);
@@ -260,46 +264,13 @@ test('a watch or workspace twice, and a workspace that the store does not have, 
   }
 });
 
-test('a misspelt field is named, and not the right one as missing; too many schedules are counted', async () => {
-  const url = await temporarySqlite();
-  for (const [field, misspelt] of [
-    ['skipQuiet', 'skipquiet'],
-    ['permalink', 'permalnk'],
-    ['kind', 'knid'],
-    ['admin', 'admins'],
-  ] as const) {
-    const [before = '', ...after] = WRITTEN.split(`${field}:`);
-    const { code, err } = await apply(url, `${before}${misspelt}:${after.join(`${field}:`)}`);
-    const line = before.split('\n').length;
-    expect([code, err]).toEqual([
-      65,
-      expect.stringMatching(RegExp(`^line ${line}: \\S+${misspelt}: There is no such field\\.\n$`)),
-    ]);
-  }
-  const { monday } = parse(WRITTEN).digests;
-  const digests = Object.fromEntries(Array.from({ length: 51 }, (_, at) => [`d${at}`, monday]));
-  const { code, err } = await apply(url, stringify({ workspace: TEAM, digests }));
-  expect([code, err]).toEqual([65, expect.stringContaining('would have 51 schedules')]);
-});
-
 test.each([
   ['nothing', '', 'line 1: The file is empty.\n'],
   ['another encoding', Buffer.from('workspace: T1\n# \xe9', 'latin1'), 'line 2: The file is not in UTF-8.\n'],
-  ['a bomb', bomb(), /^(line \d+: Aliases \(\*\), anchors \(&\) and tags \(!\) are not allowed\.\n)+$/],
   ['21 MB', Buffer.alloc(21_000_000, '#'), 'The file is larger than 20 MB.\n'],
-])('a file of %s is refused', async (_, text, says) => {
-  const { code, out, err } = await apply(await temporarySqlite(), text);
-  expect([code, out, err]).toEqual([65, '', typeof says === 'string' ? says : expect.stringMatching(says)]);
+])('a file of %s is refused', async (_, text, err) => {
+  expect(await apply(await temporarySqlite(), text)).toEqual({ code: 65, out: '', err });
 });
-
-/** Nine lists of nine of the list before. */
-function bomb(): string {
-  const lists = [...'bcdefghi'].map((name, at) => {
-    const before = `*${'abcdefghi'[at]}, `;
-    return `${name}: &${name} [${before.repeat(9)}]`;
-  });
-  return ['workspace: T1', 'a: &a [1, 1, 1]', ...lists].join('\n');
-}
 
 test('ten thousand channels are set up within ten seconds, and are compared with the file as fast', async () => {
   const url = await temporarySqlite();
@@ -315,17 +286,10 @@ test('ten thousand channels are set up within ten seconds, and are compared with
   expect([refused.code, refused.err.trim().split('\n').length]).toEqual([65, 10_000]);
 });
 
-test('an account that is not connected is a mistake where others are', async () => {
-  const { world } = await openConnected();
-  const typo = WRITTEN.replace(`account: ${ACCOUNT}\n    createdBy`, 'account: acmee\n    createdBy');
-  const { code, err } = await apply(world.config, typo, '--dry-run');
-  expect([code, err]).toEqual([65, expect.stringMatching(/^line \d+: \S+: There is no account acmee\.\n$/)]);
-});
-
-describe('a project that the account does not have', () => {
+describe('a project that the account does not have, or an account that is not connected', () => {
   const typo = WRITTEN.replace('permalink: storefront', 'permalink: storefrnt').replace(
-    'zone: Europe/Lisbon\n',
-    'zone: Europe/Lisbon\n    project: { permalink: storfront, name: Storefront }\n',
+    'Lisbon\n',
+    'Lisbon\n    project: { permalink: storfront, name: Storefront }\n',
   );
   const line = (words: string) => typo.slice(0, typo.indexOf(words)).split('\n').length;
   const faults = [
@@ -351,6 +315,9 @@ describe('a project that the account does not have', () => {
       const before = await exported(url);
       expect(await apply(world.config, typo, '--dry-run')).toEqual({ code: 65, out: '', err: faults });
       expect(await apply(world.config, typo)).toEqual({ code: 65, out: '', err: faults });
+      const unknown = WRITTEN.replace(`account: ${ACCOUNT}\n    createdBy`, 'account: acmee\n    createdBy');
+      const { err } = await apply(world.config, unknown);
+      expect(err).toBe('line 22: watches.failures.account: There is no account acmee.\n');
       expect(await exported(url)).toBe(before);
       expect(await apply(world.config, WRITTEN)).toMatchObject({ code: 0, err: '' });
       // Nothing that is there already is asked for.
@@ -428,88 +395,34 @@ test('a watch of one’s own deployments is neither printed nor removed', async 
   expect(await ask(world, '/deckhand unwatch mine')).not.toContain('no watch');
 });
 
-test('the file may have every setting of a channel', () => {
-  const all = {
+test('every setting of a channel and a watch is the same after export and apply', async () => {
+  const url = await temporarySqlite();
+  const odd = 'yes: #"\u2028\u009b\u{1f600}';
+  const zone = 'Asia/Kolkata';
+  const channel = {
     account: 'a',
-    project: { permalink: 'p', name: 'P' },
+    project: { permalink: odd, name: odd },
     threads: false,
-    layout: 'full',
+    layout: 'compact',
     diagnose: false,
-    commands: [],
-    zone: 'UTC',
+    commands: ['digest add'],
+    zone,
   };
-  expect(Object.keys(all).toSorted()).toEqual(Object.keys(Channel.shape).toSorted());
-  expect(Configuration.parse({ workspace: TEAM, channels: { C1: all } }).channels).toEqual({ C1: all });
-});
-
-const id = (first: string) => fc.stringMatching(/^[A-Z0-9]{2,8}$/).map((rest) => `${first}${rest}`);
-const account = fc.stringMatching(/^[a-z][a-z0-9]{1,8}$/);
-const short = fc.stringMatching(/^[a-z][a-z0-9-]{1,8}$/);
-const words = fc.string({ minLength: 1, maxLength: 20, unit: 'binary' });
-const zone = fc.constantFrom('UTC', 'Europe/Lisbon', 'Asia/Kolkata');
-const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
-const project = fc.record({ permalink: words, identifier: words, name: words });
-const escalation = optional(
-  fc.record({
-    mention: fc.oneof(id('U'), id('S')),
-    name: optional(words),
-    after: fc.integer({ min: 5, max: 240 }),
-  }),
-);
-const few = <T>(key: fc.Arbitrary<string>, value: fc.Arbitrary<T>) =>
-  fc.dictionary(key, value, { maxKeys: 4 });
-
-const configuration = fc
-  .record({
-    channels: few(
-      id('C'),
-      fc.record({
-        account: account,
-        project: optional(fc.record({ permalink: words, name: words })),
-        threads: optional(fc.boolean()),
-        diagnose: optional(fc.boolean()),
-        layout: optional(fc.constantFrom('full', 'compact')),
-        commands: optional(fc.subarray(['test', 'watch', 'digest add', 'invoices'], { minLength: 1 })),
-        zone: optional(zone),
-      }),
-    ),
-    watches: few(
-      short,
-      fc.record({
-        channel: id('G'),
-        account: account,
-        createdBy: id('U'),
-        project: optional(project),
-        server: optional(fc.record({ identifier: words, name: words })),
-        mode: fc.constantFrom('all', 'transitions'),
-        hours: optional(
-          fc.record({ from: fc.constant('22:00'), to: fc.constantFrom('06:00', '24:00'), zone }),
-        ),
-        escalation,
-      }),
-    ),
-  })
-  .map((sections) => ({
-    workspace: TEAM,
-    roles: parse(WRITTEN).roles,
-    digests: {},
-    guards: {},
-    notices: {},
-    ...sections,
-  }));
-
-test('whatever channels and watches may hold is the same after export and apply', async () => {
-  await fc.assert(
-    fc.asyncProperty(configuration, configuration, async (first, second) => {
-      const url = await temporarySqlite();
-      for (const wanted of [first, second]) {
-        expect(await apply(url, stringify(wanted))).toMatchObject({ code: 0, err: '' });
-        expect(parse(await exported(url))).toEqual(JSON.parse(JSON.stringify(wanted)));
-      }
-      expect((await apply(url, stringify(second))).out).toBe('Nothing to change.\n');
-    }),
-    { numRuns: byLength(3, 30) },
-  );
+  expect(Object.keys(channel).toSorted()).toEqual(Object.keys(Channel.shape).toSorted());
+  const watch = {
+    channel: 'G1',
+    account: 'a',
+    createdBy: 'U1',
+    project: { permalink: odd, identifier: odd, name: odd },
+    server: { identifier: odd, name: odd },
+    mode: 'transitions',
+    hours: { from: '22:00', to: '24:00', zone },
+    escalation: { mention: 'S1', name: odd, after: 240 },
+  };
+  const sections = { digests: {}, guards: {}, watches: { w1: watch }, notices: {} };
+  const all = { workspace: TEAM, roles: parse(WRITTEN).roles, channels: { C1: channel }, ...sections };
+  expect(await apply(url, stringify(all))).toMatchObject({ code: 0, err: '' });
+  expect(parse(await exported(url))).toEqual(all);
 });
 
 test('both run by their names, as the bundle has them', async () => {
