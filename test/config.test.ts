@@ -32,22 +32,6 @@ describe('the configuration', () => {
     });
   });
 
-  it('names every fault at once, and never a value', () => {
-    const faults = faultsOf({ PORT: 'many', SLACK_CLIENT_ID: 'shown-nowhere', LOG_LEVEL: 'loud' });
-    const names = faults.map((fault) => fault.split(' ')[0]);
-    expect(names).toEqual(
-      expect.arrayContaining([
-        'PORT',
-        'LOG_LEVEL',
-        'SERVICE_BASE_URL',
-        'ENCRYPTION_KEYS',
-        'SLACK_SIGNING_SECRET',
-        'SLACK_CLIENT_SECRET',
-      ]),
-    );
-    expect(faults.join()).not.toContain('shown-nowhere');
-  });
-
   it('takes the tokens of `slack run`, after those of its own names', () => {
     const { SLACK_SIGNING_SECRET: _, SLACK_BOT_TOKEN: __, ...rest } = good;
     const cli = { SLACK_CLI_XAPP: 'xapp-cli', SLACK_CLI_XOXB: 'xoxb-cli' };
@@ -109,6 +93,7 @@ describe('the configuration', () => {
   });
 
   it.each([
+    ['a client without its secret', { SLACK_BOT_TOKEN: '', SLACK_CLIENT_ID: 'a' }, 'SLACK_CLIENT_SECRET'],
     ['a token beside a client', { SLACK_CLIENT_ID: 'a', SLACK_CLIENT_SECRET: 'b' }, 'SLACK_BOT_TOKEN'],
     ['plain http beyond loopback', { SERVICE_BASE_URL: 'http://{account}.example.com' }, 'SERVICE_BASE_URL'],
     ['a template without account', { SERVICE_BASE_URL: 'https://example.com' }, 'SERVICE_BASE_URL'],
@@ -121,7 +106,6 @@ describe('the configuration', () => {
     ['a bot token that is an app token', { SLACK_BOT_TOKEN: 'xapp-1-A' }, 'SLACK_BOT_TOKEN'],
     ['an app token that is a bot token', { SLACK_APP_TOKEN: 'xoxb-1' }, 'SLACK_APP_TOKEN'],
     ['an unknown store', { STORE_URL: 'mysql://x' }, 'STORE_URL'],
-    ['hook types that are no map', { SERVICE_HOOK_TYPES: '[1]' }, 'SERVICE_HOOK_TYPES'],
     [
       'a host that is an address',
       { SLACK_RESPONSE_HOSTS: 'https://hooks.slack.com' },
@@ -129,11 +113,9 @@ describe('the configuration', () => {
     ],
     ['hook types that are no JSON', { SERVICE_HOOK_TYPES: '{' }, 'SERVICE_HOOK_TYPES'],
     ['a key that is too short', { ENCRYPTION_KEYS: 'k1:YWJj' }, 'ENCRYPTION_KEYS'],
-    ['a negative interval', { POLL_INTERVAL_MS: '-1' }, 'POLL_INTERVAL_MS'],
     ['polling more often than the service recommends', { POLL_INTERVAL_MS: '1999' }, 'POLL_INTERVAL_MS'],
     ['polling less often than the service recommends', { POLL_INTERVAL_MS: '3001' }, 'POLL_INTERVAL_MS'],
     ['metrics on the port itself', { METRICS_PORT: '3000' }, 'METRICS_PORT'],
-    ['a switch that is neither on nor off', { MCP: 'yes' }, 'MCP'],
     [
       'the assistant without a secret',
       { MCP: 'on', SLACK_SIGNING_SECRET: '', SLACK_APP_TOKEN: 'xapp-1' },
@@ -148,7 +130,6 @@ describe('the configuration', () => {
 
   it.each([
     ['http on loopback', { SERVICE_BASE_URL: 'http://127.0.0.1:4000/{account}' }],
-    ['http on any loopback address', { SERVICE_BASE_URL: 'http://127.0.0.2:4000/{account}' }],
     ['http on a name of this machine', { SERVICE_BASE_URL: 'http://{account}.localhost:4000' }],
     ['polling every two seconds', { POLL_INTERVAL_MS: '2000' }],
     ['polling every three seconds', { POLL_INTERVAL_MS: '3000' }],

@@ -26,14 +26,10 @@ describe('a process that is told to end', () => {
   const roots = (world: TestWorld) =>
     world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('Storefront'));
 
-  const DOORS = [
-    ['signed requests', {}],
-    ['Socket Mode', { slackApp: { socketMode: true } }],
-  ] as const;
-  describe.each(DOORS)('behind %s', (name, worldOptions) => {
-    test.override({ worldOptions });
+  describe('behind Socket Mode', () => {
+    test.override({ worldOptions: { slackApp: { socketMode: true } } });
 
-    test(`a process behind ${name} that is told to end says so until its end, answers what it can, and leaves changes to the next`, async ({
+    test('a process behind Socket Mode that is told to end says so until its end, answers what it can, and leaves changes to the next', async ({
       world,
     }) => {
       await beginSlowAnswer(world);
