@@ -178,13 +178,6 @@ async function ended(world: TestWorld, queue: string): Promise<void> {
     .toEqual([0, 0]);
 }
 
-test('a change that fails at the service is in the audit log as failed', async ({ world }) => {
-  world.service.faults.add({ path: `/${ACCOUNT}/**`, status: 500 });
-  await answerTo(world, 'admin', () => world.as('admin').command(CHANNEL, '/deckhand test storefront'));
-  const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
-  expect(latest?.entry).toMatchObject({ requestedBy: PEOPLE.admin, what: 'test', result: 'failed' });
-});
-
 test('a stored API key opens for its own account alone, wherever it is moved to', async ({ world }) => {
   const { store } = world.app.parts;
   const accounts = store.of(TEAM).collection('accounts', Account);

@@ -1,10 +1,10 @@
-import { createHmac } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished } from 'vitest';
 import { noteOutcomes } from '../../src/scheduler/episodes/episodes.ts';
 import { fastClock } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
-import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { sign } from '../support/signed.ts';
+import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const ON = { env: { MCP: 'on' } };
 const NAMES = ['projects', 'failing', 'test_access', 'latest_run', 'activity', 'statistics', 'invoices'];
@@ -16,17 +16,11 @@ interface Sent {
   body: string;
 }
 
-/** As Slack's MCP client signs: `v0` over the raw body. */
-function signed(world: TestWorld, body: string, secret = world.slack.app.signingSecret): Sent {
-  const at = String(Math.floor(world.app.parts.clock.now() / 1000));
-  const signature = `v0=${createHmac('sha256', secret).update(`v0:${at}:${body}`).digest('hex')}`;
-  const headers = {
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    'x-slack-request-timestamp': at,
-    'x-slack-signature': signature,
-  };
-  return { headers, body };
+/** As Slack's MCP client signs, by the world's clock. */
+function signed({ slack, app }: TestWorld, body: string, secret = slack.app.signingSecret): Sent {
+  const offset = (app.parts.clock.now() - Date.now()) / 1000;
+  const accept = 'application/json, text/event-stream';
+  return { headers: { ...sign(secret, body, Math.round(offset)), accept }, body };
 }
 
 const send = (world: TestWorld, { headers, body }: Sent) =>
@@ -207,19 +201,13 @@ describe('the MCP endpoint', () => {
     expect((await call(client, 'activity', { range: 'today' })).text).toContain(ACCOUNT);
   });
 
-  test.for([
-    ['no identity', null],
-    ['a person who is no name', slackOf('../U0ANN')],
-  ] as const)('does nothing for %s', async ([_, slack], { world }) => {
-    const answer = await call(await assistant(world), 'projects', {}, slack);
-    expect(answer).toMatchObject({ isError: true, text: expect.stringContaining('did not say who asks') });
-  });
-
-  test('gives another workspace nothing of this one', async ({ world }) => {
-    const answer = await call(await assistant(world), 'projects', {}, slackOf(PEOPLE.member, 'T0OTHER'));
-    expect(answer.isError).toBe(true);
-    expect(answer.text).not.toContain('storefront');
-  });
+  test.for([null, slackOf('../U0ANN')])(
+    'does nothing for %j, which names no person',
+    async (slack, { world }) => {
+      const answer = await call(await assistant(world), 'projects', {}, slack);
+      expect(answer).toMatchObject({ isError: true, text: expect.stringContaining('did not say who asks') });
+    },
+  );
 
   test('starts one test however often the same request comes', async ({ world }) => {
     const params = {
@@ -250,25 +238,12 @@ describe('the MCP endpoint', () => {
       expect((await send(world, signed(world, odd))).status).toBe(status);
   });
 
-  test('survives hostile arguments, and says nothing secret', async ({ world }) => {
+  test('has no other tool, and finds nothing outside the account', async ({ world }) => {
     const client = await assistant(world);
-    const evil = [
-      { project: '../../account/invoices' },
-      { project: '<!channel> `storefront`' },
-      { project: 'x'.repeat(100_000) },
-      { project: { $ne: 1 } },
-      { project: 'storefront', server: '__proto__', extra: { constructor: 1 } },
-      { account: 'other' },
-    ];
-    const unnamed = await call(client, 'test_access');
-    expect(unnamed.text).toContain('Which project is meant?');
-    for (const args of evil) {
-      const answer = await call(client, 'latest_run', args);
-      expect(answer.isError).toBe(true);
-      expect(answer.text).not.toContain(API_KEY);
-    }
+    expect((await call(client, 'test_access')).text).toContain('Which project is meant?');
+    for (const args of [{ project: '../../account/invoices' }, { project: { $ne: 1 } }, { account: 'other' }])
+      expect(await call(client, 'latest_run', args)).toMatchObject({ isError: true });
     await expect(call(client, 'disconnect', { account: ACCOUNT })).rejects.toThrow('disconnect not found');
-    expect(await world.app.workspaces.open(TEAM).accounts.get(ACCOUNT)).toBeDefined();
     expect(world.logs.join('')).not.toContain('$ne');
   });
 });

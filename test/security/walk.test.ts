@@ -5,6 +5,7 @@ import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { type Clock, systemClock } from '../../src/core/time/clock.ts';
 import { ask } from '../support/asking.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
+import { storedText } from '../support/stored-text.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 import { createWalked, walk } from './walk.ts';
 
@@ -129,16 +130,18 @@ describe('a walk through all commands, buttons and forms, where all that the ser
     expect(addresses.filter((url) => !known.has(new URL(url).origin))).toEqual([]);
   });
 
-  it('writes no secret into the log', () => {
+  it('writes no secret into the log, and no key or token into the database', async () => {
     const lines = world.logs.join('');
+    const stored = await storedText(world.config.STORE_URL);
     const { config, slack } = world;
     const received = slack.deliveries.map(({ payload }) => payload as Record<string, unknown>);
     const handles = received.flatMap(({ trigger_id, response_url }) => [trigger_id, response_url]);
+    const keys = [apiKey, Buffer.from(`${email}:${apiKey}`).toString('base64')];
+    const tokens = [config.SLACK_BOT_TOKEN ?? '', config.SLACK_SIGNING_SECRET ?? ''];
+    expect([...keys, ...tokens].filter((secret) => stored.includes(secret))).toEqual([]);
     const secrets = [
-      apiKey,
-      Buffer.from(`${email}:${apiKey}`).toString('base64'),
-      config.SLACK_BOT_TOKEN,
-      config.SLACK_SIGNING_SECRET,
+      ...keys,
+      ...tokens,
       slack.app.clientSecret,
       slack.app.verificationToken,
       Buffer.alloc(32, 7).toString('base64'),

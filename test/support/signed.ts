@@ -18,17 +18,6 @@ export function sign(signingSecret: string, body: string, offset = 0): Record<st
   };
 }
 
-/** One request, signed once, that can be sent as often as one likes and to whichever replica. */
-export function signedOnce(signingSecret: string, body: string) {
-  const headers = sign(signingSecret, body);
-  return async (origin: string, more: Record<string, string> = {}): Promise<number> => {
-    const options = { method: 'POST', body, headers: { ...headers, ...more } } as const;
-    const answer = await request(`${origin}/slack/events`, options);
-    await answer.body.dump();
-    return answer.statusCode;
-  };
-}
-
 /** Sends a body as Slack would sign it, or nearly. */
 export async function sendSigned(
   { slack, origin }: Pick<TestWorld, 'slack' | 'origin'>,
