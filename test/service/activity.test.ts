@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type ActivityEvent, getActivity, groupFailures } from '../../src/service/activity.ts';
 import type { SkippedRows } from '../../src/service/call.ts';
-import { failure, openAccount, startWire } from './wire.ts';
+import { failure, openWire } from './wire.ts';
 
 const EVENT = {
   event: 'deploy_completed',
@@ -22,9 +22,8 @@ const STATS = {
 test('a deployment that the service reports twice is one event, and the feed is as long as it was', async () => {
   const twin = { ...EVENT, created_at: '2026-01-05T12:00:03Z' };
   const other = { ...twin, user: 'Lee' };
-  await using wire = await startWire({ 'GET /acme/activity': [{ json: [other, twin, EVENT] }] });
-  await using client = openAccount(wire.origin);
-  expect(await getActivity(client.account)).toMatchObject({ events: [other, EVENT], repeated: 1 });
+  await using wire = await openWire({ 'GET /acme/activity': [{ json: [other, twin, EVENT] }] });
+  expect(await getActivity(wire.account)).toMatchObject({ events: [other, EVENT], repeated: 1 });
 });
 
 const WITH_STATS = 'GET /acme/activity?range=last_30_days&include=stats';
@@ -41,9 +40,8 @@ test.each<[string, unknown, unknown]>([
     { total_deployments: 12, success_rate: null },
   ],
 ])('%s', async (_what, json, stats) => {
-  await using wire = await startWire({ [WITH_STATS]: [{ json }] });
-  await using client = openAccount(wire.origin);
-  expect(await getActivity(client.account, asked)).toEqual({ events: [EVENT], stats });
+  await using wire = await openWire({ [WITH_STATS]: [{ json }] });
+  expect(await getActivity(wire.account, asked)).toEqual({ events: [EVENT], stats });
 });
 
 test.each<[string, object, object]>([
@@ -60,24 +58,21 @@ test.each<[string, object, object]>([
   ],
 ])('an event with %s', async (_what, change, properties) => {
   const json = [{ ...EVENT, event: 'something_new', project: undefined, user: null, ...change }];
-  await using wire = await startWire({ 'GET /acme/activity': [{ json }] });
-  await using client = openAccount(wire.origin);
-  const { events } = await getActivity(client.account);
+  await using wire = await openWire({ 'GET /acme/activity': [{ json }] });
+  const { events } = await getActivity(wire.account);
   expect(events).toEqual([{ ...EVENT, event: 'something_new', project: null, user: null, properties }]);
 });
 
 test('a feed without events is unexpected', async () => {
-  await using wire = await startWire({ 'GET /acme/activity': [{ json: { events: 'none' } }] });
-  await using client = openAccount(wire.origin);
-  expect(await failure(getActivity(client.account))).toMatchObject({ kind: 'unexpected' });
+  await using wire = await openWire({ 'GET /acme/activity': [{ json: { events: 'none' } }] });
+  expect(await failure(getActivity(wire.account))).toMatchObject({ kind: 'unexpected' });
 });
 
 test('an event without a date costs itself alone, and is counted', async () => {
   const json = [{ ...EVENT, created_at: 'today' }, EVENT];
-  await using wire = await startWire({ 'GET /acme/activity': [{ json }] });
-  await using client = openAccount(wire.origin);
+  await using wire = await openWire({ 'GET /acme/activity': [{ json }] });
   const skipped: SkippedRows[] = [];
-  const { events } = await getActivity(client.account, {}, { skipped });
+  const { events } = await getActivity(wire.account, {}, { skipped });
   expect(events).toHaveLength(1);
   expect(skipped.map(({ count }) => count)).toEqual([1]);
 });

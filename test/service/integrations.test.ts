@@ -6,7 +6,7 @@ import {
   listProperties,
   updateIntegration,
 } from '../../src/service/integrations.ts';
-import { failure, openAccount, startWire } from './wire.ts';
+import { failure, openWire } from './wire.ts';
 
 const CREATE = 'POST /acme/projects/store/integrations';
 const UPDATE = 'PATCH /acme/projects/store/integrations/i-1';
@@ -23,9 +23,8 @@ const UNREAD = { created_at: 'soon', updated_at: 7 };
 const PING = { hook_type: 'http_req', name: 'Ping', properties: { url: 'https://example.com/hook' } };
 
 test('an integration is created with what is given and nothing else', async () => {
-  await using wire = await startWire({ [CREATE]: [{ status: 201, json: { ...RECORD, ...UNREAD } }] });
-  await using client = openAccount(wire.origin);
-  const result = await createIntegration(client.account, 'store', { ...PING, send_on_completion: true });
+  await using wire = await openWire({ [CREATE]: [{ status: 201, json: { ...RECORD, ...UNREAD } }] });
+  const result = await createIntegration(wire.account, 'store', { ...PING, send_on_completion: true });
   expect(result).toEqual({ kind: 'integration', integration: RECORD });
   const integration = { ...PING, send_on_completion: true };
   expect(JSON.parse(wire.requests[0]?.body ?? '')).toEqual({ integration });
@@ -33,42 +32,42 @@ test('an integration is created with what is given and nothing else', async () =
 
 test('a type that needs authorisation answers with the page for it, even beside a record', async () => {
   const auth = { auth_required: true, auth_url: 'https://chat.example.com/authorize?x=1' };
-  await using wire = await startWire({
+  await using wire = await openWire({
     [CREATE]: [{ json: auth }, { json: { ...auth, identifier: 7 } }],
     [UPDATE]: [{ json: { ...RECORD, ...auth } }, { json: { ...RECORD, auth_required: false } }],
   });
-  await using client = openAccount(wire.origin);
   const asked = { kind: 'auth_required', authUrl: auth.auth_url, identifier: undefined };
   const oauth = { hook_type: 'chat_b', name: 'Chat' };
-  expect(await createIntegration(client.account, 'store', oauth)).toEqual(asked);
-  expect(await createIntegration(client.account, 'store', oauth)).toEqual({ ...asked, identifier: '7' });
-  expect(await updateIntegration(client.account, 'store', 'i-1', { name: 'New' })).toEqual({
+  expect(await createIntegration(wire.account, 'store', oauth)).toEqual(asked);
+  expect(await createIntegration(wire.account, 'store', oauth)).toEqual({ ...asked, identifier: '7' });
+  expect(await updateIntegration(wire.account, 'store', 'i-1', { name: 'New' })).toEqual({
     ...asked,
     identifier: 'i-1',
   });
-  expect(await updateIntegration(client.account, 'store', 'i-1', {})).toMatchObject({ kind: 'integration' });
+  expect(await updateIntegration(wire.account, 'store', 'i-1', {})).toMatchObject({ kind: 'integration' });
 });
 
 test.each(['javascript:alert(1)', 'not a url', ''])('%j is no page to send a person to', async (auth_url) => {
-  await using wire = await startWire({ [CREATE]: [{ json: { ...RECORD, auth_required: true, auth_url } }] });
-  await using client = openAccount(wire.origin);
-  expect(await failure(createIntegration(client.account, 'store', PING))).toMatchObject({
+  await using wire = await openWire({ [CREATE]: [{ json: { ...RECORD, auth_required: true, auth_url } }] });
+  expect(await failure(createIntegration(wire.account, 'store', PING))).toMatchObject({
     kind: 'unexpected',
   });
 });
 
 test('neutral labels are exchanged for the names on the wire, and back', async () => {
-  await using wire = await startWire({
-    [CREATE]: [
-      { json: { ...RECORD, hook_type: 'webhook' } },
-      { json: { ...RECORD, hook_type: 'chat_c' } },
-      { json: { ...RECORD, hook_type: 'brand_new' } },
-    ],
-  });
-  await using client = openAccount(wire.origin, { hookTypes: { http_req: 'webhook' } });
+  await using wire = await openWire(
+    {
+      [CREATE]: [
+        { json: { ...RECORD, hook_type: 'webhook' } },
+        { json: { ...RECORD, hook_type: 'chat_c' } },
+        { json: { ...RECORD, hook_type: 'brand_new' } },
+      ],
+    },
+    { hookTypes: { http_req: 'webhook' } },
+  );
   const labels = [];
   for (const hook_type of ['http_req', 'chat_c', 'constructor']) {
-    const result = await createIntegration(client.account, 'store', { ...PING, hook_type });
+    const result = await createIntegration(wire.account, 'store', { ...PING, hook_type });
     if (result.kind === 'integration') labels.push(result.integration.hook_type);
   }
   const sent = wire.requests.map((request) => JSON.parse(request.body).integration.hook_type);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { downloadInvoice, listInvoices } from '../../src/service/invoices.ts';
-import { failure, openAccount, type Reply, startWire } from './wire.ts';
+import { failure, openWire, type Reply, startWire } from './wire.ts';
 
 const PATH = '/acme/account/invoices/7.pdf';
 const INVOICE = {
@@ -19,35 +19,31 @@ const pdf: Reply = { raw: PDF, headers: { 'content-type': 'application/pdf; char
 
 test('invoices are listed as they are given', async () => {
   const odd = { ...INVOICE, number: '8', total: 99, vat: null, download_url: null };
-  await using wire = await startWire({ 'GET /acme/account/invoices': [{ json: [INVOICE, odd] }] });
-  await using client = openAccount(wire.origin);
-  expect(await listInvoices(client.account)).toEqual([INVOICE, { ...odd, number: 8, total: '99' }]);
+  await using wire = await openWire({ 'GET /acme/account/invoices': [{ json: [INVOICE, odd] }] });
+  expect(await listInvoices(wire.account)).toEqual([INVOICE, { ...odd, number: 8, total: '99' }]);
 });
 
 test.each([{ paid: undefined }, { number: 1.5 }, { number: '7/../8' }, { total: null }])(
   'an invoice with %j is left out: money is not guessed',
   async (change) => {
-    await using wire = await startWire({
+    await using wire = await openWire({
       'GET /acme/account/invoices': [{ json: [{ ...INVOICE, ...change }, INVOICE] }],
     });
-    await using client = openAccount(wire.origin);
-    expect(await listInvoices(client.account)).toEqual([INVOICE]);
+    expect(await listInvoices(wire.account)).toEqual([INVOICE]);
   },
 );
 
 test('the PDF is fetched by number, or from the address in the record', async () => {
-  await using wire = await startWire({ [`GET ${PATH}`]: [pdf], [`GET ${PATH}?v=2`]: [pdf] });
-  await using client = openAccount(wire.origin);
-  expect(await downloadInvoice(client.account, 7)).toEqual(PDF);
-  expect(await downloadInvoice(client.account, 7, `${wire.origin}${PATH}?v=2`)).toEqual(PDF);
+  await using wire = await openWire({ [`GET ${PATH}`]: [pdf], [`GET ${PATH}?v=2`]: [pdf] });
+  expect(await downloadInvoice(wire.account, 7)).toEqual(PDF);
+  expect(await downloadInvoice(wire.account, 7, `${wire.origin}${PATH}?v=2`)).toEqual(PDF);
   const accepted = wire.requests.map(({ headers }) => [headers.accept, headers['content-type']]);
   expect(accepted).toEqual(Array(2).fill(['application/pdf', 'application/json']));
 });
 
 test('the key goes to no other host, port, scheme or user, whatever the record says', async () => {
   await using elsewhere = await startWire({});
-  await using wire = await startWire({});
-  await using client = openAccount(wire.origin);
+  await using wire = await openWire({});
   const { host, port } = new URL(wire.origin);
   const addresses = [
     `${elsewhere.origin}${PATH}`,
@@ -58,7 +54,7 @@ test('the key goes to no other host, port, scheme or user, whatever the record s
     `//evil.test${PATH}`,
   ];
   for (const address of addresses) {
-    const error = await failure(downloadInvoice(client.account, 7, address));
+    const error = await failure(downloadInvoice(wire.account, 7, address));
     expect(error).toMatchObject({ kind: 'unexpected', status: undefined, certainlyNotDone: true });
     expect(error.message).toMatch(/address/);
     expect(error.message).not.toContain('evil');
@@ -77,9 +73,8 @@ test.each<[string, Reply]>([
     { raw: Buffer.concat([PDF, Buffer.alloc(5000)]), headers: { 'content-type': 'application/pdf' } },
   ],
 ])('%s is refused', async (_what, reply) => {
-  await using wire = await startWire({ [`GET ${PATH}`]: [reply] });
-  await using client = openAccount(wire.origin, { maxPdfBytes: 4000 });
-  expect(await failure(downloadInvoice(client.account, 7))).toMatchObject({
+  await using wire = await openWire({ [`GET ${PATH}`]: [reply] }, { maxPdfBytes: 4000 });
+  expect(await failure(downloadInvoice(wire.account, 7))).toMatchObject({
     kind: 'unexpected',
     status: 200,
   });

@@ -8,7 +8,7 @@ import { createService, type Observed } from '../../src/service/client.ts';
 import { getProfile } from '../../src/service/profile.ts';
 import { getTestAccess } from '../../src/service/projects.ts';
 import { explain } from '../../src/views/blocks/failures.ts';
-import { failure, KEY, openAccount, type Reply, startTestClock, startWire } from './wire.ts';
+import { failure, KEY, openAccount, openWire, type Reply, startTestClock, startWire } from './wire.ts';
 
 const PROFILE = { email_address: 'ada@example.com', account: { name: 'Acme' } };
 const GET = 'GET /acme/profile';
@@ -30,9 +30,8 @@ test('every request carries the JSON headers, who we are, and Basic credentials 
 });
 
 test('however many calls run at once, connections to an origin are bounded', async () => {
-  await using wire = await startWire({ [GET]: Array(60).fill({ json: PROFILE }) });
-  await using client = openAccount(wire.origin, { connections: 4 });
-  await Promise.all(Array.from({ length: 60 }, () => getProfile(client.account)));
+  await using wire = await openWire({ [GET]: Array(60).fill({ json: PROFILE }) }, { connections: 4 });
+  await Promise.all(Array.from({ length: 60 }, () => getProfile(wire.account)));
   expect(wire.connections()).toBeLessThanOrEqual(4);
 });
 
@@ -75,9 +74,8 @@ test.each<[string, Reply]>([
   ['before its headers', () => undefined],
   ['between its headers and its body', (_request, response) => response.writeHead(200).flushHeaders()],
 ])('an answer that hangs %s is given up', async (_where, reply) => {
-  await using wire = await startWire({ [GET]: [reply] });
-  await using client = openAccount(wire.origin, { timeoutMs: 150 });
-  const error = await failure(getProfile(client.account, onlyOnce));
+  await using wire = await openWire({ [GET]: [reply] }, { timeoutMs: 150 });
+  const error = await failure(getProfile(wire.account, onlyOnce));
   expect(error).toMatchObject({ kind: 'unreachable', certainlyNotDone: false });
   expect(error.message).toBe('getProfile: unreachable: it timed out');
 });
@@ -87,17 +85,15 @@ test.each<[string, Reply]>([
   ['with its length', { raw: LONG }],
   ['in chunks', (_request, response) => response.write(LONG) && response.end()],
 ])('an answer that is too large, sent %s, is refused', async (_how, reply) => {
-  await using wire = await startWire({ [GET]: [reply] });
-  await using client = openAccount(wire.origin, { maxBytes: 9000 });
-  const error = await failure(getProfile(client.account));
+  await using wire = await openWire({ [GET]: [reply] }, { maxBytes: 9000 });
+  const error = await failure(getProfile(wire.account));
   expect(error.message).toBe('getProfile: unexpected (200): the answer is too large');
 });
 
 test('a compressed answer was not asked for, and is not opened', async () => {
   const raw = gzipSync(JSON.stringify(PROFILE));
-  await using wire = await startWire({ [GET]: [{ raw, headers: { 'content-encoding': 'gzip' } }] });
-  await using client = openAccount(wire.origin);
-  const error = await failure(getProfile(client.account));
+  await using wire = await openWire({ [GET]: [{ raw, headers: { 'content-encoding': 'gzip' } }] });
+  const error = await failure(getProfile(wire.account));
   expect(error.message).toBe(
     'getProfile: unexpected (200): the answer has an encoding that was not accepted',
   );
@@ -106,18 +102,16 @@ test('a compressed answer was not asked for, and is not opened', async () => {
 
 test('an error whose body is huge is still told by its status', async () => {
   const raw = JSON.stringify({ error: 'api_access_restricted', error_description: 'x'.repeat(100_000) });
-  await using wire = await startWire({ [GET]: [{ status: 403, raw }] });
-  await using client = openAccount(wire.origin);
-  expect(await failure(getProfile(client.account))).toMatchObject({ kind: 'forbidden', status: 403 });
+  await using wire = await openWire({ [GET]: [{ status: 403, raw }] });
+  expect(await failure(getProfile(wire.account))).toMatchObject({ kind: 'forbidden', status: 403 });
 });
 
 test('a redirect is never followed, so that the key goes nowhere else', async () => {
   await using elsewhere = await startWire({});
   const status = 307;
   const redirect = { status, raw: '', headers: { location: elsewhere.origin } };
-  await using wire = await startWire({ [GET]: [redirect] });
-  await using client = openAccount(wire.origin);
-  expect(await failure(getProfile(client.account))).toMatchObject({ kind: 'unexpected', status });
+  await using wire = await openWire({ [GET]: [redirect] });
+  expect(await failure(getProfile(wire.account))).toMatchObject({ kind: 'unexpected', status });
   expect(elsewhere.connections()).toBe(0);
 });
 
@@ -159,18 +153,16 @@ test('names under localhost are this machine for the authorisation too', async (
 test('a caller that gives up gets its own reason, before and during the call', async () => {
   const stop = new AbortController();
   const call = { signal: stop.signal, retries: 0 };
-  await using wire = await startWire({ [GET]: [() => stop.abort(new Error('run is gone'))] });
-  await using client = openAccount(wire.origin);
-  await expect(getProfile(client.account, call)).rejects.toThrow('run is gone');
-  await expect(getProfile(client.account, call)).rejects.toThrow('run is gone');
+  await using wire = await openWire({ [GET]: [() => stop.abort(new Error('run is gone'))] });
+  await expect(getProfile(wire.account, call)).rejects.toThrow('run is gone');
+  await expect(getProfile(wire.account, call)).rejects.toThrow('run is gone');
 });
 
 test.each(['', '..', 'x'.repeat(256), '\ud800'])(
   '%j names no record, and is not asked for',
   async (project) => {
-    await using wire = await startWire({});
-    await using client = openAccount(wire.origin);
-    const error = await failure(getTestAccess(client.account, project, 'r1'));
+    await using wire = await openWire({});
+    const error = await failure(getTestAccess(wire.account, project, 'r1'));
     expect(error).toMatchObject({ kind: 'record_not_found', certainlyNotDone: true });
   },
 );
@@ -189,12 +181,14 @@ test('an unsound address is refused', () => {
 test('a look at the client, its errors and what it reports shows no credential, body or path', async () => {
   const calls: Observed[] = [];
   const reply = { status: 500, raw: 'secret-body' };
-  await using wire = await startWire({
-    'GET /acme/projects/secret-project/test_access/r1': [reply, { raw: 'secret' }],
-  });
-  await using client = openAccount(wire.origin, { observe: (call) => calls.push(call) });
-  const error = await failure(getTestAccess(client.account, 'secret-project', 'r1'));
-  const seen = inspect([client.account, error, calls], { depth: 9, showHidden: true });
+  await using wire = await openWire(
+    {
+      'GET /acme/projects/secret-project/test_access/r1': [reply, { raw: 'secret' }],
+    },
+    { observe: (call) => calls.push(call) },
+  );
+  const error = await failure(getTestAccess(wire.account, 'secret-project', 'r1'));
+  const seen = inspect([wire.account, error, calls], { depth: 9, showHidden: true });
   expect(seen).not.toMatch(/secret|kkkk|ada@|authorization/i);
   expect(calls).toMatchObject([
     { operation: 'getTestAccess', method: 'GET', status: 500, kind: 'unexpected', attempt: 1 },

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { ServiceError } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/core/time/clock.ts';
-import { type AccountClient, createService, type ServiceOptions } from '../../src/service/client.ts';
+import { createService, type ServiceOptions } from '../../src/service/client.ts';
 
 /** An answer: a value to be sent as JSON with 200, a whole reply, or whatever a function does. */
 export type Reply =
@@ -25,8 +25,6 @@ export interface Wire extends AsyncDisposable {
   requests: Recorded[];
   /** How many connections were opened. */
   connections(): number;
-  /** Ends the connections that wait for a request. */
-  hangUp(): void;
 }
 
 /** `script`: by method and url, the replies in order; the test fails if one is left over. */
@@ -51,7 +49,6 @@ export async function startWire(script: Record<string, Reply[]>): Promise<Wire> 
     origin: `http://127.0.0.1:${port}`,
     requests,
     connections: () => connections,
-    hangUp: () => server.closeIdleConnections(),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
@@ -86,18 +83,25 @@ export function startTestClock(now = Date.UTC(2026, 0, 5, 12)): Clock & { slept:
 
 export const KEY = 'k'.repeat(40);
 
-export interface TestAccount extends AsyncDisposable {
-  account: AccountClient;
-  clock: ReturnType<typeof startTestClock>;
-}
-
 /** An account called `acme` with its address in the path of `origin`. */
-export function openAccount(origin: string, options: Partial<ServiceOptions> = {}): TestAccount {
+export function openAccount(origin: string, options: Partial<ServiceOptions> = {}) {
   const clock = startTestClock();
   const base = { baseUrl: `${origin}/{account}`, version: '1.2.3', clock, random: () => 0.5 };
   const service = createService({ ...base, ...options });
   const account = service.account({ account: 'acme', email: 'ada@example.com', apiKey: KEY });
   return { account, clock, [Symbol.asyncDispose]: () => service.close() };
+}
+
+/** Such an account at a server of its own. */
+export async function openWire(script: Record<string, Reply[]>, options?: Partial<ServiceOptions>) {
+  const wire = await startWire(script);
+  const { account, clock, [Symbol.asyncDispose]: close } = openAccount(wire.origin, options);
+  return {
+    ...wire,
+    account,
+    clock,
+    [Symbol.asyncDispose]: () => close().then(() => wire[Symbol.asyncDispose]()),
+  };
 }
 
 /** The ServiceError that a call rejects with. */
