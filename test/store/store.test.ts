@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
@@ -8,7 +6,6 @@ import { GLOBAL, type Store } from '../../src/store/store.ts';
 import { anyText } from '../support/arbitraries.ts';
 import { byLength } from '../support/length.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
 import { DATABASES } from './databases.ts';
 
 const Counter = z.object({ count: z.number() });
@@ -22,20 +19,6 @@ async function open(url: string, options?: StoreOptions): Promise<Store> {
 }
 
 describe.each(DATABASES)('a store on $name', ({ fresh }) => {
-  test('gives back what was put, also after it was opened again', async () => {
-    const url = await fresh();
-    const first = await openStore(url);
-    await first.of('T1').collection('notes', Note).put('a', { text: ':smile: “é” 日本 \u{1f600}' });
-    await first.close();
-
-    const second = await open(url);
-
-    expect(await second.of('T1').collection('notes', Note).get('a')).toEqual({
-      text: ':smile: “é” 日本 \u{1f600}',
-    });
-    expect(await second.of('T1').collection('notes', Note).get('b')).toBeUndefined();
-  });
-
   test('keeps workspaces and collections apart, whatever their ids look like', async () => {
     const store = await open(await fresh());
     const notes = (workspace: string) => store.of(workspace).collection('notes', Note);
@@ -69,16 +52,6 @@ describe.each(DATABASES)('a store on $name', ({ fresh }) => {
       ),
       { numRuns: byLength(20, 200) },
     );
-  });
-
-  test('says so when a stored document has an old shape', async () => {
-    const store = await open(await fresh());
-    await store.of('T1').collection('things', Note).put('a', { text: 'a' });
-
-    const things = store.of('T1').collection('things', Counter);
-
-    await expect(things.get('a')).rejects.toThrow('things has an unexpected shape');
-    expect(await things.list()).toEqual([]);
   });
 
   test('loses no update, though the changes take their time', async () => {
@@ -162,26 +135,4 @@ describe.each(DATABASES)('a store on $name', ({ fresh }) => {
     expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
     expect(seen).toEqual(['a1 begins', 'a1 ends', 'a2 begins', 'a2 ends', 'ab begins', 'ab ends']);
   });
-});
-
-test('an SQLite file that another one runs on is refused, but not to the key rotation', async () => {
-  const url = await temporarySqlite();
-  const first = await openStore(url);
-
-  await expect(openStore(url)).rejects.toThrow('in use by another Deckhand');
-  const guest = await openStore(url, { access: 'beside' });
-  await guest.ping();
-  await guest.close();
-  await expect(openStore(url)).rejects.toThrow('in use by another Deckhand');
-
-  await first.close();
-  const second = await open(url);
-  await second.ping();
-});
-
-test('a STORE_URL of another kind, or that cannot be opened, is refused with what to do', async () => {
-  await expect(openStore('mysql://localhost/deckhand')).rejects.toThrow('sqlite:// or postgres://');
-  const file = join(await temporaryFolder(), 'file');
-  await writeFile(file, '');
-  await expect(openStore(`sqlite://${file}/x/y.sqlite`)).rejects.toThrow('Correct STORE_URL');
 });
