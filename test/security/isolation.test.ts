@@ -125,11 +125,4 @@ describe('three workspaces with the same channel and people', () => {
     const asked = new Set(requests.map(({ account, user }) => `${account} ${user}`));
     expect(asked).toEqual(new Set(SIDES.map(({ account, email }) => `${account} ${email}`)));
   });
-
-  it('call Slack with their own token alone, also at once', async () => {
-    const { slack } = world.app.parts;
-    const asked = Array.from({ length: 30 }, (_, at) => SIDES[at % SIDES.length] ?? SIDES[0]);
-    const answers = await Promise.all(asked.map((side) => slack.of(side?.team ?? '').call('auth.test', {})));
-    expect(answers.map(({ team_id }) => team_id)).toEqual(asked.map((side) => side?.team));
-  });
 });
