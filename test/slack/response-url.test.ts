@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Agent } from 'undici';
+import { Agent, type Dispatcher, MockAgent } from 'undici';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { createLog } from '../../src/observability/log.ts';
+import { listResponseHosts } from '../../src/slack/uploads.ts';
 import { postToResponseUrl } from '../../src/slack/web.ts';
 
 const agent = new Agent();
@@ -24,10 +25,10 @@ async function openHost(answer: { status: number; location?: string; body?: stri
   return { host: `127.0.0.1:${port}`, paths };
 }
 
-async function respond(url: string, hosts: string[]) {
+async function respond(url: string, hosts: string[], through: Dispatcher = agent) {
   const logs: string[] = [];
   const log = createLog('debug', (line) => logs.push(line));
-  const taken = await postToResponseUrl(agent, url, { message: MESSAGE, mode: 'ephemeral' }, hosts, log);
+  const taken = await postToResponseUrl(through, url, { message: MESSAGE, mode: 'ephemeral' }, hosts, log);
   return { taken, logs: logs.join('') };
 }
 
@@ -60,4 +61,15 @@ it.each([
   const { host, paths } = await openHost(answer);
   expect((await respond(`http://${host}/x`, [host])).taken).toBe(false);
   expect(paths).toEqual(['/x']);
+});
+
+it('answers on GovSlack’s host where its Web API is used, and not otherwise', async () => {
+  const mock = new MockAgent();
+  mock.disableNetConnect();
+  const url = 'https://hooks.slack-gov.com/actions/T/1/s';
+  mock.get(new URL(url).origin).intercept({ path: '/actions/T/1/s', method: 'POST' }).reply(200, 'ok');
+  const hosts = (domain: string) => listResponseHosts('hooks.slack.com', `https://${domain}/api/`);
+  expect((await respond(url, hosts('slack.com'), mock)).taken).toBe(false);
+  expect(mock.pendingInterceptors()).toHaveLength(1);
+  expect((await respond(url, hosts('slack-gov.com'), mock)).taken).toBe(true);
 });

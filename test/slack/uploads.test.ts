@@ -1,24 +1,17 @@
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { MockAgent } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
+import type { Call } from '../../src/slack/rate-limit.ts';
 import { createSlack, type WorkspaceSlack } from '../../src/slack/slack.ts';
+import { uploadFile } from '../../src/slack/uploads.ts';
 import { createWeb, type Web } from '../../src/slack/web.ts';
 import { startSlack } from '../support/start-slack.ts';
 import { furnish, TEAM } from '../support/test-world.ts';
 
 const CHANNEL = 'C0DEPLOYS';
 const FILE = { filename: 'a.pdf', bytes: Buffer.from('%PDF-1.7 a'), title: 'A', channel: CHANNEL };
-
-function slackAt(apiUrl: string, token: string): { slack: WorkspaceSlack; web: Web } {
-  const log = createLog('debug', () => undefined);
-  const web = createWeb(apiUrl, systemClock, log);
-  const installations = { token: async () => token };
-  const slack = createSlack({ web, installations, clock: systemClock, log, responseHosts: [] });
-  return { slack: slack.of(TEAM), web };
-}
 
 describe('uploading a file', () => {
   let local: LocalSlack;
@@ -27,7 +20,10 @@ describe('uploading a file', () => {
   beforeEach(async () => {
     local = await startSlack();
     const { botToken } = furnish(local);
-    ({ slack, web } = slackAt(local.apiUrl, botToken));
+    const log = createLog('silent', () => undefined);
+    web = createWeb(local.apiUrl, systemClock, log);
+    const installations = { token: async () => botToken };
+    slack = createSlack({ web, installations, clock: systemClock, log, responseHosts: [] }).of(TEAM);
     local.invite(TEAM, CHANNEL, 'bot');
   });
   afterEach(async () => {
@@ -37,11 +33,10 @@ describe('uploading a file', () => {
 
   it('puts it into a channel or thread, byte by byte, with its title and comment', async () => {
     const bytes = Buffer.from([0, 255, 10, 13, 0, 128]);
-    const file = { filename: 'invoice.pdf', bytes, title: 'An invoice', channel: CHANNEL };
-    await slack.upload({ ...file, comment: 'Look' });
+    await slack.upload({ ...FILE, bytes, comment: 'Look' });
     const [uploaded] = local.files(TEAM);
     expect(uploaded?.bytes?.equals(bytes)).toBe(true);
-    expect(uploaded).toMatchObject({ name: 'invoice.pdf', title: 'An invoice' });
+    expect(uploaded).toMatchObject({ name: 'a.pdf', title: 'A' });
     expect(uploaded?.shares).toHaveLength(1);
     const root = local.messages(TEAM, CHANNEL).at(-1);
     expect(root?.text).toBe('Look');
@@ -51,9 +46,7 @@ describe('uploading a file', () => {
 
   it('shares once even where Slack’s answer to the sharing is lost', async () => {
     local.fault({ method: 'files.completeUploadExternal', drop: 'after', times: 1 });
-    await expect(slack.upload(FILE)).rejects.toMatchObject({
-      kind: 'unreachable',
-    });
+    await expect(slack.upload(FILE)).rejects.toMatchObject({ kind: 'unreachable' });
     expect(local.messages(TEAM, CHANNEL)).toHaveLength(1);
   });
 
@@ -73,54 +66,37 @@ describe('uploading a file', () => {
   });
 });
 
-describe('the address that Slack names for the bytes', () => {
-  it.each([
-    'https://evilslack.com/upload',
-    'http://files.slack.com/upload',
-    'https://files.slack.com:8443/upload',
-    'nonsense',
-    'https://user:word@files.slack.com/upload',
-  ])('is not followed to %j', async (address) => {
-    const api = await listening((_, response) => answer(response, address));
-    const { slack, web } = slackAt(`${api.origin}/api/`, 'xoxb-1');
-    await expect(slack.upload(FILE)).rejects.toMatchObject({
-      kind: 'rejected',
-      reason: 'foreign_upload_url',
-    });
-    await web.close();
-    api.stop();
-  });
+const GOV = 'https://slack-gov.com/api/';
+const COMMERCIAL = 'https://slack.com/api/';
+const HERE = 'http://127.0.0.1:9/api/';
 
-  it('may be another port of this machine where Slack itself is on this machine', async () => {
-    const taken: string[] = [];
-    const files = await listening((request, response) => {
-      request.on('data', (bytes: Buffer) => taken.push(bytes.toString()));
-      request.on('end', () => response.end('OK'));
-    });
-    const api = await listening((_, response) => answer(response, `${files.origin}/upload`));
-    const { slack, web } = slackAt(`${api.origin}/api/`, 'xoxb-1');
-    await slack.upload(FILE);
-    expect(taken.join('')).toBe('%PDF-1.7 a');
-    await web.close();
-    for (const server of [api, files]) server.stop();
-  });
+/** Uploads where Slack names this address; the addresses that got the bytes. */
+async function uploadTo(apiUrl: string, address: string): Promise<string[]> {
+  const sent: string[] = [];
+  const agent = new MockAgent();
+  agent.disableNetConnect();
+  const { origin = 'https://slack.com', pathname: path = '/' } = URL.parse(address) ?? {};
+  const take = ({ path }: { path: string }): string => String(sent.push(`${origin}${path}`));
+  agent.get(origin).intercept({ path, method: 'POST' }).reply(200, take);
+  const call = (async () => ({ ok: true, upload_url: address, file_id: 'F0' })) as unknown as Call;
+  const web = { agent, origin: new URL(apiUrl).origin } as unknown as Web;
+  await uploadFile({ call, web, clock: systemClock }, FILE);
+  return sent;
+}
+
+it.each([
+  [COMMERCIAL, 'https://evilslack.com/upload', false],
+  [COMMERCIAL, 'http://files.slack.com/upload', false],
+  [COMMERCIAL, 'https://files.slack.com:8443/upload', false],
+  [COMMERCIAL, 'nonsense', false],
+  [COMMERCIAL, 'https://user:word@files.slack.com/upload', false],
+  [COMMERCIAL, 'https://files.slack-gov.com/u/1', false],
+  [COMMERCIAL, 'https://files.slack.com/upload', true],
+  [GOV, 'https://files.slack-gov.com/u/1', true],
+  [GOV, 'https://evilslack-gov.com/u', false],
+  [HERE, 'http://127.0.0.1:4000/upload', true],
+])('%s takes files at %s: %s', async (apiUrl, address, isTaken) => {
+  const sent = uploadTo(apiUrl, address);
+  if (isTaken) expect(await sent).toEqual([address]);
+  else await expect(sent).rejects.toMatchObject({ kind: 'rejected', reason: 'foreign_upload_url' });
 });
-
-/** Slack's answer to every method, so that only the address matters. */
-function answer(response: ServerResponse, address: string): void {
-  response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify({ ok: true, upload_url: address, file_id: 'F0FOREIGN1' }));
-}
-
-async function listening(handler: RequestListener): Promise<{ origin: string; stop(): void }> {
-  const server = createServer(handler);
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  const { port } = server.address() as AddressInfo;
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    stop() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
