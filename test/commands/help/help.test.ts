@@ -184,8 +184,5 @@ describe('what is left out', () => {
       click(world, 'member', { actionId: 'start:choose', selected: 'r-1' }),
     );
     expect(shown).toContain('box one');
-    expect(await ask(world, '/deckhand hosting sync', 'admin')).toContain(
-      'Which managed server do you mean?',
-    );
   });
 });

@@ -90,18 +90,6 @@ describe('integration edit', () => {
     expect(needed.errors).toEqual({ 'properties.zone_id': expect.stringContaining('blank') });
   });
 
-  it('offers the channel of one that is authorised', async () => {
-    const hookType = 'chat_a_oauth';
-    const { identifier } = world.service.world.addIntegration({ ...PROJECT, hookType, name: 'Room' });
-    world.service.requests.clear();
-    await me.open(`integration edit ${identifier} storefront`);
-    await me.choose('hook_type', hookType);
-    expect(me.fields()).toContain('properties.channel');
-    expect(await change({ 'properties.channel': '#releases' })).toEqual([
-      { integration: { properties: { channel: '#releases' } } },
-    ]);
-  });
-
   it('puts what was typed back after a late answer, but no secret', async () => {
     const { id } = await setUp('Late', 'perf_monitor', { application_id: '1', api_key: 'k' });
     const body = { application_id: ['is unknown'] };
@@ -169,7 +157,7 @@ describe('integration edit', () => {
 
   const project = { permalink: 'storefront', name: 'Storefront' };
   const room = {
-    hookType: 'chat_b',
+    hookType: 'chat_a_oauth',
     account: ACCOUNT,
     project,
     flags: ['send_on_start' as const],
@@ -177,11 +165,13 @@ describe('integration edit', () => {
   };
 
   it('gives the button to authorise anew, and remembers what was sent', async () => {
-    const made = { ...PROJECT, hookType: 'chat_b', name: 'Room', active: false };
+    const made = { ...PROJECT, hookType: room.hookType, name: 'Room', active: false };
     const { identifier } = world.service.world.addIntegration(made);
     await world.app.workspaces.open(TEAM).integrations.remember({ ...room, identifier, name: 'Room' });
     await me.open(`integration edit ${identifier}`);
-    await change({ name: 'Big room' });
+    expect(await change({ name: 'Big room', 'properties.channel': '#releases' })).toEqual([
+      { integration: { name: 'Big room', properties: { channel: '#releases' } } },
+    ]);
     const message = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
     expect(message?.text).toContain('once you authorise it again');
     expect(JSON.stringify(message)).toContain('/integrations/authorise/');

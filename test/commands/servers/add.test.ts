@@ -99,15 +99,6 @@ describe('server add', () => {
     expect(text).toContain('*Price*  *24.00 USD a month*');
   });
 
-  test('server add opens at once though the service hangs, and draws what it can', async ({ world }) => {
-    world.service.faults.add({ path: `/${ACCOUNT}/**`, delayMs: 60_000 });
-    world.service.requests.clear();
-    await open(world);
-    expect(view(world)).toContain('"block_id":"name"');
-    expect(view(world)).toContain('"block_id":"subdomain"');
-    expect(world.service.requests.all.filter(({ status }) => status !== undefined)).toEqual([]);
-  });
-
   test('server add asks for the project where several could be meant, and goes back to change something', async ({
     world,
   }) => {

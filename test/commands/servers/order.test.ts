@@ -65,13 +65,6 @@ describe('an order of a server', () => {
     expect(posts(world)).toHaveLength(0);
   });
 
-  test('server add creates once, however often the confirmation is pressed', async ({ world }) => {
-    await confirmSite(world);
-    await Promise.all([ann(world).submit('server.add'), ann(world).submit('server.add')]);
-    await world.slack.until(() => roots(world).length === 1);
-    expect(posts(world)).toHaveLength(1);
-  });
-
   test('server add says that its progress is in direct messages where Deckhand cannot post in the channel', async ({
     world,
   }) => {

@@ -70,40 +70,14 @@ describe('server show', () => {
 });
 
 describe('build', () => {
-  const REVISION = '0123456789abcdef0123456789abcdef01234567';
-  const server = {
-    name: 'web-1',
-    hostname: 'web-1.example.com',
-    port: 2222,
-    lastRevision: REVISION,
-    groupIdentifier: 'group-7',
-    hostKey: `ssh-ed25519 ${'A'.repeat(56)}LastTwelve12`,
-  };
-  const buildConfigurations = [
-    { identifier: 'b-1', packages: { node: '24.1', 'my tool': '<latest>' }, default: true },
-    { identifier: 'b-2', packages: {}, default: false, servers: [] },
-  ];
-  const servers = [server, { name: 'web-2', lastRevision: null }];
-  const projects = [{ name: 'Storefront', permalink: 'storefront', servers, buildConfigurations }];
+  const empty = { identifier: 'b-2', packages: {}, default: false, servers: [] };
+  const projects = [{ name: 'Storefront', permalink: 'storefront', buildConfigurations: [empty] }];
   test.override({ worldOptions: { projects }, connected: true });
 
-  test('build shows versions and servers, with what is long cut sensibly', async ({ world }) => {
-    const said = await ask(world, '/deckhand build b-1');
-    for (const words of [
-      'Default build configuration of Storefront',
-      '*node*  `24.1`',
-      '*my tool*  `&lt;latest&gt;`',
-      '`web-1.example.com:2222`',
-      'revision `0123456`,',
-      'group `group-7`',
-      'host key `ssh-ed25519 AAAA',
-      'never deployed',
-    ])
-      expect(said).toContain(words);
-    expect(said).not.toContain(REVISION);
-    const other = await ask(world, '/deckhand build b-2 storefront');
-    expect(other).toContain('not the default');
-    expect(other).toContain('No languages or tools are set.');
-    expect(other).toContain('*No servers* use it.');
+  test('build says what is not set', async ({ world }) => {
+    const said = await ask(world, '/deckhand build b-2');
+    expect(said).toContain('not the default');
+    expect(said).toContain('No languages or tools are set.');
+    expect(said).toContain('*No servers* use it.');
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
 import { filterMentioned } from '../../../src/commands/test-access/test.ts';
-import { ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
@@ -76,22 +75,6 @@ describe('the shortcut "Connect account"', () => {
   });
 });
 
-describe('"Test access" on a row of the projects', () => {
-  test.override({ connected: true });
-
-  test('tests the project of the row, and points to that run while it runs', async ({ world }) => {
-    expect(await ask(world, '/deckhand projects')).toContain('Test access');
-    const list = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1);
-    const [, actionId = ''] =
-      /"action_id":"(test:project#\d+)"[^}]*}[^}]*storefront/.exec(JSON.stringify(list?.blocks)) ?? [];
-    const click = () => world.as('member').click({ channel: CHANNEL, ts: list?.ts ?? '' }, { actionId });
-    await click();
-    await click();
-    await world.slack.until(() => roots(world).at(-1)?.text.includes('all 2 servers are reachable'));
-    expect(roots(world)).toHaveLength(1);
-  });
-});
-
 describe('the shortcut on a message', () => {
   test.override({ connected: true });
 
@@ -101,22 +84,17 @@ describe('the shortcut on a message', () => {
     expect(outcome).toBe('ok');
   }
 
-  test('tests the project that a link leads to', async ({ world }) => {
+  test('tests the project that a link leads to, asks which of several named ones, and else opens the form', async ({
+    world,
+  }) => {
     await on(world, `see <${world.service.baseUrl.replace('{account}', ACCOUNT)}/projects/storefront>`);
     await world.slack.until(() => roots(world).at(-1)?.text.includes('all 2 servers are reachable'));
-    expect(roots(world)).toHaveLength(1);
-  });
-
-  test('asks which, where several are named, and goes on with the choice', async ({ world }) => {
     await on(world, 'storefront and billing-api are both slow');
     const menu = await privately(world, 'Which project');
     await world
       .as('member')
       .click({ channel: CHANNEL, ts: menu.ts }, { actionId: 'projects:choose', selected: 'billing-api' });
     await world.slack.until(() => roots(world).at(-1)?.text.includes('the server is reachable'));
-  });
-
-  test('opens the form where none is named, with this channel in it', async ({ world }) => {
     await on(world, 'good morning');
     const view = await formOf(world, 'member', 'test');
     expect(view.values.channel?.channel).toMatchObject({ selected_conversation: CHANNEL });
