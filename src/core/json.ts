@@ -33,7 +33,7 @@ export function escapeControls(text: string): string {
   );
 }
 
-/** SHA-256 of a value's JSON, in base64url: a key that does not tell what it stands for. */
+/** SHA-256 of a value's JSON, in base64url: a key that does not reveal the value. */
 export function hashJson(value: unknown): string {
   return hash('sha256', JSON.stringify(value), 'base64url');
 }
