@@ -13,10 +13,9 @@ const input = (block_id: string, element: object, more: object = {}) => ({
   ...more,
 });
 
-const options = ['lis', 'osl'].map((value) => ({ text: plain(value), value }));
-
 function modal(extra: object = {}): ModalView {
   const account = input('account', { type: 'plain_text_input', min_length: 2 });
+  const options = ['lis', 'osl'].map((value) => ({ text: plain(value), value }));
   const region = input('region', { type: 'static_select', options }, { optional: true });
   const words = { callback_id: 'connect', title: plain('Connect'), submit: plain('Go') };
   return { type: 'modal', ...words, blocks: [account, region], ...extra } as ModalView;
@@ -34,8 +33,7 @@ async function withModal(extra: object = {}) {
   const { slack, client, anna } = setting;
   const opened = await client.views.open({ trigger_id: await trigger(setting, anna), view: modal(extra) });
   const modals = () => slack.modals('T0ACME', 'U0ANNA');
-  const max = slack.as('T0ACME', 'U0MAX');
-  return { ...setting, modals, max, viewId: opened.view?.id ?? '' };
+  return { ...setting, modals, viewId: opened.view?.id ?? '' };
 }
 
 it('a trigger_id dies after three seconds, and outlives a refused view', async () => {
@@ -43,8 +41,7 @@ it('a trigger_id dies after three seconds, and outlives a refused view', async (
   const { slack, client, anna } = setting;
   const late = await trigger(setting, anna);
   slack.advance(3001);
-  const expired = client.views.open({ trigger_id: late, view: modal() });
-  expect(await errorOf(expired)).toBe('expired_trigger_id');
+  expect(await errorOf(client.views.open({ trigger_id: late, view: modal() }))).toBe('expired_trigger_id');
   const trigger_id = await trigger(setting, anna);
   expect(await refusalOf(client.views.open({ trigger_id, view: modal({ title: plain(long) }) }))).toEqual({
     error: 'invalid_arguments',
@@ -53,52 +50,38 @@ it('a trigger_id dies after three seconds, and outlives a refused view', async (
   expect(await client.views.open({ trigger_id, view: modal() })).toMatchObject({ ok: true });
 });
 
-describe('views.update', () => {
-  it('keeps what was typed where the field stays, and changes the hash', async () => {
-    const { client, anna, modals, viewId } = await withModal();
-    anna.fill('connect', { account: 'acme' });
-    const before = modals()[0]?.hash;
-    const { view } = await client.views.update({ view_id: viewId, view: modal({ title: plain('Changed') }) });
-    expect(view).toMatchObject({ state: { values: { account: { account: { value: 'acme' } } } } });
-    expect(view?.hash).not.toBe(before);
-  });
-
-  it('is refused with an old hash, and for a view that is gone or too large', async () => {
-    const { client, anna, viewId: view_id } = await withModal();
-    const update = (args: object, view = modal()) => errorOf(client.views.update({ view_id, view, ...args }));
-    expect(await update({ hash: '1.x' })).toBe('hash_conflict');
-    const section = { type: 'section', text: { type: 'mrkdwn', text: 'ä'.repeat(1400) } };
-    expect(await update({}, modal({ blocks: Array(90).fill(section) }))).toBe('view_too_large');
-    await anna.close();
-    expect(await update({})).toBe('not_found');
-  });
+it('an update keeps what was typed, and is refused for a view that is gone or too large', async () => {
+  const { client, anna, viewId: view_id } = await withModal();
+  const update = (view: ModalView) => client.views.update({ view_id, view });
+  anna.fill('connect', { account: 'acme' });
+  const { view } = await update(modal({ title: plain('Changed') }));
+  expect(view).toMatchObject({ state: { values: { account: { account: { value: 'acme' } } } } });
+  const section = { type: 'section', text: { type: 'mrkdwn', text: 'ä'.repeat(1400) } };
+  expect(await errorOf(update(modal({ blocks: Array(90).fill(section) })))).toBe('view_too_large');
+  await anna.close();
+  expect(await errorOf(update(modal()))).toBe('not_found');
 });
 
 describe('submitting', () => {
-  it('is kept back where a required field is empty or wrong', async () => {
-    const { app, client, anna, max, ...setting } = await withModal();
-    const before = app.received.length;
-    const empty = { outcome: 'not_sent', errors: { account: 'Please complete this required field.' } };
-    expect(await anna.submit()).toMatchObject(empty);
-    const short = await anna.submit(undefined, { account: 'a' });
-    expect(short.errors).toEqual({ account: 'Enter at least 2 characters.' });
-    expect(app.received).toHaveLength(before);
+  it.each([
+    [{ account: '' }, { account: 'Please complete this required field.' }],
+    [{ account: 'a' }, { account: 'Enter at least 2 characters.' }],
+    [
+      { contact: 'nobody', page: 'nowhere', port: '70000' },
+      { contact: 'Enter a valid email address.', page: 'Enter a valid URL.', port: 'Enter at most 65535.' },
+    ],
+    [{ contact: 'a@b.example', page: 'https://a.example', port: '1.5' }, { port: 'Enter a whole number.' }],
+  ])('%j is kept back', async (values, errors) => {
     const blocks = [
       input('contact', { type: 'email_text_input' }),
       input('page', { type: 'url_text_input' }),
       input('port', { type: 'number_input', is_decimal_allowed: false, max_value: '65535' }),
     ];
-    const trigger_id = await trigger({ app, client, anna, ...setting }, max);
-    await client.views.open({ trigger_id, view: modal({ callback_id: 'ask', blocks }) });
-    const refused = await max.submit('ask', { contact: 'nobody', page: 'nowhere', port: '70000' });
-    expect(refused.errors).toEqual({
-      contact: 'Enter a valid email address.',
-      page: 'Enter a valid URL.',
-      port: 'Enter at most 65535.',
-    });
-    const whole = { contact: 'a@b.example', page: 'https://a.example', port: '1.5' };
-    expect((await max.submit('ask', whole)).errors).toEqual({ port: 'Enter a whole number.' });
-    expect(anna.openViews()).toHaveLength(1);
+    const { app, anna, modals } = await withModal('contact' in values ? { blocks } : {});
+    const before = app.received.length;
+    expect(await anna.submit('connect', values)).toMatchObject({ outcome: 'not_sent', errors });
+    expect(app.received).toHaveLength(before);
+    expect(modals()).toHaveLength(1);
   });
 
   it.each([
@@ -118,44 +101,32 @@ describe('submitting', () => {
 
   it('obeys update, push and clear, and shows the view underneath when the one on top is done', async () => {
     const { app, anna, modals } = await withModal();
-    const titles = () => modals().map((view) => (view.content.title as { text: string }).text);
+    const push = { response_action: 'push', view: modal({ title: plain('On top') }) };
     const answers: [body: object | undefined, titles: string[]][] = [
       [{ response_action: 'update', view: modal({ title: plain('Two') }) }, ['Two']],
-      [{ response_action: 'push', view: modal({ title: plain('On top') }) }, ['Two', 'On top']],
+      [push, ['Two', 'On top']],
       [undefined, ['Two']],
-      [{ response_action: 'push', view: modal({ title: plain('On top') }) }, ['Two', 'On top']],
+      [push, ['Two', 'On top']],
       [{ response_action: 'clear' }, []],
     ];
-    for (const [body, expected] of answers) {
+    for (const [body, titles] of answers) {
       app.reply(() => ({ body }));
       await anna.submit(undefined, { account: 'acme' });
-      expect(titles()).toEqual(expected);
+      expect(modals().map(({ content }) => content.title)).toMatchObject(titles.map(plain));
     }
   });
 });
 
-describe('the stack of modals', () => {
+it('a stack of modals is pushed to from inside it, and goes all at once with clear_on_close', async () => {
   const button = { type: 'button', action_id: 'push', text: plain('More') };
   const blocks = [{ type: 'actions', block_id: 'more', elements: [button] }];
-
-  it('is three high, pushed to by triggers from inside it, and goes all at once with clear_on_close', async () => {
-    const { app, client, anna, modals, viewId } = await withModal({ blocks });
-    const push = async (id: string) => {
-      await anna.click({ viewId: id }, { actionId: 'push' });
-      const sent = lastSent({ app });
-      expect(sent).toMatchObject({ type: 'block_actions', container: { type: 'view', view_id: id } });
-      expect(sent).not.toHaveProperty('response_url');
-      return client.views.push({
-        trigger_id: sent.trigger_id,
-        view: modal({ blocks, clear_on_close: true }),
-      });
-    };
-    const { view: second } = await push(viewId);
-    const { view: third } = await push(second?.id ?? '');
-    expect(third).toMatchObject({ previous_view_id: second?.id, root_view_id: viewId });
-    expect(await errorOf(push(third?.id ?? ''))).toBe('push_limit_reached');
-    expect(modals()).toHaveLength(3);
-    await anna.close();
-    expect(modals()).toEqual([]);
-  });
+  const { app, client, anna, modals, viewId } = await withModal({ blocks });
+  await anna.click({ viewId }, { actionId: 'push' });
+  const { trigger_id, ...sent } = lastSent({ app });
+  expect(sent).toMatchObject({ type: 'block_actions', container: { type: 'view', view_id: viewId } });
+  expect(sent).not.toHaveProperty('response_url');
+  await client.views.push({ trigger_id, view: modal({ blocks, clear_on_close: true }) });
+  expect(modals()).toHaveLength(2);
+  await anna.close();
+  expect(modals()).toEqual([]);
 });
