@@ -1,9 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { WebClient } from '@slack/web-api';
 import { z } from 'zod';
-import { REDIRECT, SCOPES, startTheirs } from '../slack/second-opinion-servers.ts';
+import { install, startTheirs } from '../slack/second-opinion-servers.ts';
 
 /** What one call of Deckhand was answered. */
 export interface Call {
@@ -57,7 +56,7 @@ export async function startEmulatedSlack(): Promise<EmulatedSlack> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const responseHost = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { botToken, team, user, client, channel } = await install(theirs);
+  const { token: botToken, team, user, client, channel } = await install(theirs);
   const history = async () => (await client.conversations.history({ channel })).messages ?? [];
   return {
     apiUrl: `http://${responseHost}/api/`,
@@ -85,23 +84,4 @@ export async function startEmulatedSlack(): Promise<EmulatedSlack> {
 
 function parsed(text: string): unknown {
   return URL.canParse(text) || !text.startsWith('{') ? undefined : JSON.parse(text);
-}
-
-async function install(theirs: Awaited<ReturnType<typeof startTheirs>>) {
-  const { clientId: client_id, clientSecret: client_secret } = theirs;
-  const back = await theirs.allow(
-    new URLSearchParams({ client_id, scope: SCOPES, state: 'kept', redirect_uri: REDIRECT }),
-  );
-  const code = back.searchParams.get('code') ?? '';
-  const slackApiUrl = theirs.apiUrl;
-  const anyone = new WebClient(undefined, { slackApiUrl });
-  const answer = await anyone.oauth.v2.access({ client_id, client_secret, code, redirect_uri: REDIRECT });
-  const botToken = answer.access_token ?? '';
-  const client = new WebClient(botToken, { slackApiUrl });
-  const { channels = [] } = await client.conversations.list({});
-  const channel = channels.find(({ name }) => name === 'deploys')?.id ?? '';
-  await client.conversations.join({ channel });
-  const { members = [] } = await client.users.list({});
-  const user = members.find(({ is_admin: isAdmin }) => isAdmin)?.id ?? '';
-  return { botToken, client, channel, team: answer.team?.id ?? '', user };
 }

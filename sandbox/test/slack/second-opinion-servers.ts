@@ -1,3 +1,4 @@
+import { WebClient } from '@slack/web-api';
 import { createEmulator } from 'emulate';
 import { freePort } from '../../../test/support/free-port.ts';
 import { startLocalSlack } from '../../slack/server.ts';
@@ -41,7 +42,7 @@ export async function startOurs(): Promise<SlackUnderTest> {
     },
     trigger: async (userId, viewId) => {
       const person = slack.as('T0ACME', userId);
-      // Nobody listens; the trigger was made all the same.
+      // Nobody listens; the trigger is made nevertheless.
       if (viewId) await person.click({ viewId }, { actionId: 'more' });
       else await person.command('deploys', '/deckhand');
       return String(slack.deliveries.at(-1)?.payload.trigger_id);
@@ -54,6 +55,7 @@ export async function startOurs(): Promise<SlackUnderTest> {
 export async function startTheirs(): Promise<SlackUnderTest> {
   const clientId = '1234.5678';
   const clientSecret = 'not-a-real-secret';
+  const registered = { client_id: clientId, client_secret: clientSecret };
   const emulator = await createEmulator({
     service: 'slack',
     port: await freePort(),
@@ -64,13 +66,7 @@ export async function startTheirs(): Promise<SlackUnderTest> {
         users: [{ name: 'anna', real_name: 'Anna Admin', email: 'anna@example.com' }],
         channels: [{ name: 'deploys' }, { name: 'other' }],
         oauth_apps: [
-          {
-            client_id: clientId,
-            client_secret: clientSecret,
-            name: 'Deckhand',
-            redirect_uris: [REDIRECT],
-            scopes: SCOPES.split(','),
-          },
+          { ...registered, name: 'Deckhand', redirect_uris: [REDIRECT], scopes: SCOPES.split(',') },
         ],
         strict_scopes: true,
       },
@@ -88,10 +84,8 @@ export async function startTheirs(): Promise<SlackUnderTest> {
     allow: async (query) => {
       const { members } = (await post('users.list', {})) as { members: { id: string; name: string }[] };
       const anna = members.find((one) => one.name === 'anna')?.id ?? '';
-      return redirectOf(
-        `${emulator.url}/oauth/v2/authorize/callback`,
-        new URLSearchParams([...query, ['user_id', anna]]),
-      );
+      const form = new URLSearchParams([...query, ['user_id', anna]]);
+      return redirectOf(`${emulator.url}/oauth/v2/authorize/callback`, form);
     },
     trigger: async (user_id, view_id) => {
       const made = await post('views.generateTriggerId', { user_id, ...(view_id ? { view_id } : {}) });
@@ -99,6 +93,34 @@ export async function startTheirs(): Promise<SlackUnderTest> {
     },
     stop: () => emulator.close(),
   };
+}
+
+/** The code that a person's consent brings. */
+export async function codeOf({ allow, clientId: client_id }: SlackUnderTest): Promise<string> {
+  const query = { client_id, scope: SCOPES, state: 'kept', redirect_uri: REDIRECT };
+  const back = await allow(new URLSearchParams(query));
+  if (!back.href.startsWith(REDIRECT) || back.searchParams.get('state') !== 'kept')
+    throw new Error(back.href);
+  return back.searchParams.get('code') ?? '';
+}
+
+export function exchange({ clientId, clientSecret, apiUrl }: SlackUnderTest, args: object) {
+  const given = { client_id: clientId, client_secret: clientSecret, redirect_uri: REDIRECT, ...args };
+  return new WebClient(undefined, { slackApiUrl: apiUrl }).oauth.v2.access(given);
+}
+
+/** Installs the app by OAuth, and lets it join #deploys. */
+export async function install(slack: SlackUnderTest) {
+  const {
+    access_token: token = '',
+    authed_user,
+    team,
+  } = await exchange(slack, { code: await codeOf(slack) });
+  const client = new WebClient(token, { slackApiUrl: slack.apiUrl, retryConfig: { retries: 0 } });
+  const { channels = [] } = await client.conversations.list({});
+  const channel = channels.find(({ name }) => name === 'deploys')?.id ?? '';
+  await client.conversations.join({ channel });
+  return { token, client, channel, user: authed_user?.id ?? '', team: team?.id ?? '' };
 }
 
 async function redirectOf(address: string, form: URLSearchParams): Promise<URL> {

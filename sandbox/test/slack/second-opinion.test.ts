@@ -1,7 +1,15 @@
 import type { HomeView, ModalView } from '@slack/types';
-import { WebClient } from '@slack/web-api';
+import type { WebClient } from '@slack/web-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { REDIRECT, SCOPES, type SlackUnderTest, startOurs, startTheirs } from './second-opinion-servers.ts';
+import {
+  codeOf,
+  exchange,
+  install,
+  SCOPES,
+  type SlackUnderTest,
+  startOurs,
+  startTheirs,
+} from './second-opinion-servers.ts';
 import { errorOf } from './setting.ts';
 
 /** The same assertions against our Slack and against one that others wrote: what holds in both is not our fancy. */
@@ -26,46 +34,20 @@ describe.each([
   ['theirs', startTheirs],
 ])('a Slack of %s', (_whose, start) => {
   let slack: SlackUnderTest;
-  let token = '';
+  let client: WebClient;
   let user = '';
-  const channels = new Map<string, string>();
-
-  const client = (given: string | undefined = token) =>
-    new WebClient(given, { slackApiUrl: slack.apiUrl, retryConfig: { retries: 0 } });
-
-  const channel = (name: string) => channels.get(name) ?? '';
-
-  async function code(): Promise<string> {
-    const query = { client_id: slack.clientId, scope: SCOPES, state: 'kept', redirect_uri: REDIRECT };
-    const back = await slack.allow(new URLSearchParams(query));
-    expect(back.href.startsWith(REDIRECT)).toBe(true);
-    expect(back.searchParams.get('state')).toBe('kept');
-    return back.searchParams.get('code') ?? '';
-  }
-
-  async function exchange(args: object) {
-    const { clientId: client_id, clientSecret: client_secret } = slack;
-    const given = { client_id, client_secret, redirect_uri: REDIRECT, ...args };
-    return new WebClient(undefined, { slackApiUrl: slack.apiUrl }).oauth.v2.access(given);
-  }
+  let channel = '';
 
   beforeAll(async () => {
     slack = await start();
-    const installed = await exchange({ code: await code() });
-    token = installed.access_token ?? '';
-    user = installed.authed_user?.id ?? '';
-    const list = await client().conversations.list({});
-    for (const one of list.channels ?? []) channels.set(one.name ?? '', one.id ?? '');
-    await client().conversations.join({ channel: channel('deploys') });
+    ({ client, user, channel } = await install(slack));
   });
-
   afterAll(() => slack.stop());
 
   it('installs by OAuth', async () => {
-    const first = await code();
-    const answer = await exchange({ code: first });
+    const code = await codeOf(slack);
+    const answer = await exchange(slack, { code });
     expect(answer).toMatchObject({
-      ok: true,
       token_type: 'bot',
       access_token: expect.stringMatching(/^xoxb-/),
       bot_user_id: expect.stringMatching(/^U/),
@@ -76,59 +58,50 @@ describe.each([
       authed_user: { id: user },
     });
     expect(answer.scope?.split(',').sort()).toEqual(SCOPES.split(',').sort());
-    expect(await errorOf(exchange({ code: first }))).toBe('invalid_code');
-    expect(await errorOf(exchange({ code: await code(), redirect_uri: 'https://x.example' }))).toBe(
-      'bad_redirect_uri',
-    );
+    expect(await errorOf(exchange(slack, { code }))).toBe('invalid_code');
+    const elsewhere = exchange(slack, { code: await codeOf(slack), redirect_uri: 'https://x.example' });
+    expect(await errorOf(elsewhere)).toBe('bad_redirect_uri');
   });
 
   it('knows a token from none, and its scopes', async () => {
-    expect(await client().auth.test()).toMatchObject({ ok: true, team: 'Acme', user_id: expect.any(String) });
+    expect(await client.auth.test()).toMatchObject({ ok: true, team: 'Acme', user_id: expect.any(String) });
+    expect((await client.team.info()).team).toMatchObject({ name: 'Acme', domain: 'acme' });
     const nobody = await fetch(`${slack.apiUrl}auth.test`, { method: 'POST' });
     expect(await nobody.json()).toMatchObject({ ok: false, error: 'not_authed' });
-    const beyond = client().conversations.open({ users: 'U0NONE' });
+    const beyond = client.conversations.open({ users: 'U0NONE' });
     expect(await errorOf(beyond)).toBe('user_not_found');
-    expect(await errorOf(client().users.lookupByEmail({ email: 'a@example.com' }))).toBe('missing_scope');
+    expect(await errorOf(client.users.lookupByEmail({ email: 'a@example.com' }))).toBe('missing_scope');
   });
 
   it('posts, threads, edits and deletes', async () => {
-    const { chat, conversations } = client();
-    const { ts = '', message } = await chat.postMessage({ channel: channel('deploys'), text: 'root' });
+    const { chat, conversations } = client;
+    const { ts = '', message } = await chat.postMessage({ channel, text: 'root' });
     expect(message).toMatchObject({ type: 'message', text: 'root', ts });
-    await chat.postMessage({ channel: channel('deploys'), text: 'reply', thread_ts: ts });
-    await chat.update({ channel: channel('deploys'), ts, text: 'changed' });
-    const { messages } = await conversations.replies({ channel: channel('deploys'), ts });
+    await chat.postMessage({ channel, text: 'reply', thread_ts: ts });
+    await chat.update({ channel, ts, text: 'changed' });
+    const { messages } = await conversations.replies({ channel, ts });
     expect(messages?.map((one) => one.text)).toEqual(['changed', 'reply']);
     expect(messages?.[0]?.reply_count).toBe(1);
-    const { permalink } = await chat.getPermalink({ channel: channel('deploys'), message_ts: ts });
-    expect(permalink).toContain(`/archives/${channel('deploys')}/p${ts.replace('.', '')}`);
-    await chat.delete({ channel: channel('deploys'), ts });
-    const again = chat.update({ channel: channel('deploys'), ts, text: 'x' });
+    const { permalink } = await chat.getPermalink({ channel, message_ts: ts });
+    expect(permalink).toContain(`/archives/${channel}/p${ts.replace('.', '')}`);
+    await chat.delete({ channel, ts });
+    const again = chat.update({ channel, ts, text: 'x' });
     expect(await errorOf(again)).toBe('message_not_found');
   });
 
-  it.each([
-    ['an unknown channel', () => ({ channel: 'C0NONE', text: 'x' }), 'channel_not_found'],
-    ['nothing to say', () => ({ channel: channel('deploys'), text: '' }), 'no_text'],
-  ])('refuses to post %s', async (_what, args, error) => {
-    expect(await errorOf(client().apiCall('chat.postMessage', args()))).toBe(error);
-  });
-
-  it('cuts what is over 40,000 characters', async () => {
-    const answer = await client().chat.postMessage({ channel: channel('deploys'), text: 'x'.repeat(40_001) });
+  it('refuses to post to nowhere or nothing, cuts what is over 40,000 characters, and whispers', async () => {
+    const { chat } = client;
+    expect(await errorOf(chat.postMessage({ channel: 'C0NONE', text: 'x' }))).toBe('channel_not_found');
+    expect(await errorOf(client.apiCall('chat.postMessage', { channel, text: '' }))).toBe('no_text');
+    const answer = await chat.postMessage({ channel, text: 'x'.repeat(40_001) });
     expect(answer).toMatchObject({ ok: true, warning: 'message_truncated' });
     expect(answer.message?.text).toHaveLength(40_000);
-  });
-
-  it('whispers to who is there', async () => {
-    const args = { channel: channel('deploys'), text: 'psst' };
-    expect(await client().chat.postEphemeral({ ...args, user })).toMatchObject({
-      message_ts: expect.any(String),
-    });
+    const whisper = chat.postEphemeral({ channel, text: 'psst', user });
+    expect(await whisper).toMatchObject({ message_ts: expect.any(String) });
   });
 
   it('opens one direct message with a person', async () => {
-    const { conversations, chat } = client();
+    const { conversations, chat } = client;
     const { channel: first } = await conversations.open({ users: user });
     const { channel: second } = await conversations.open({ users: user });
     expect(first?.id).toMatch(/^D/);
@@ -138,7 +111,7 @@ describe.each([
   });
 
   it('knows its people', async () => {
-    const { users } = client();
+    const { users } = client;
     expect((await users.info({ user })).user).toMatchObject({
       id: user,
       name: 'anna',
@@ -151,7 +124,7 @@ describe.each([
   });
 
   it('opens one modal a trigger, and stacks three', async () => {
-    const { views } = client();
+    const { views } = client;
     const trigger_id = await slack.trigger(user);
     const { view: first } = await views.open({ trigger_id, view: modal() });
     expect(first).toMatchObject({
@@ -170,7 +143,7 @@ describe.each([
   });
 
   it('updates views by id or external_id, with the hash they have', async () => {
-    const { views } = client();
+    const { views } = client;
     const open = async (view: ModalView) => views.open({ trigger_id: await slack.trigger(user), view });
     const { view } = await open(modal({ external_id: 'one' }));
     const { view: updated } = await views.update({
@@ -184,7 +157,7 @@ describe.each([
   });
 
   it('publishes a home tab', async () => {
-    const { views } = client();
+    const { views } = client;
     const { view } = await views.publish({ user_id: user, view: home });
     expect(view).toMatchObject({ type: 'home', hash: expect.any(String) });
     await views.publish({ user_id: user, hash: view?.hash ?? '', view: { ...home, callback_id: 'changed' } });
@@ -193,8 +166,8 @@ describe.each([
   });
 
   it('takes files in three steps and shares them in a thread', async () => {
-    const { files, chat, conversations } = client();
-    const { ts = '' } = await chat.postMessage({ channel: channel('deploys'), text: 'digest' });
+    const { files, chat, conversations } = client;
+    const { ts = '' } = await chat.postMessage({ channel, text: 'digest' });
     const { upload_url = '', file_id: id = '' } = await files.getUploadURLExternal({
       filename: 'a.txt',
       length: 5,
@@ -202,12 +175,12 @@ describe.each([
     expect((await fetch(upload_url, { method: 'POST', body: 'bytes' })).status).toBe(200);
     const completed = await files.completeUploadExternal({
       files: [{ id, title: 'Week' }],
-      channel_id: channel('deploys'),
+      channel_id: channel,
       thread_ts: ts,
       initial_comment: 'see',
     });
     expect(completed.files).toMatchObject([{ id, title: 'Week' }]);
-    const { messages } = await conversations.replies({ channel: channel('deploys'), ts });
+    const { messages } = await conversations.replies({ channel, ts });
     expect(messages?.[1]).toMatchObject({ text: 'see', files: [{ id, title: 'Week', size: 5 }] });
     expect((await files.info({ file: id })).file).toMatchObject({
       id,
@@ -215,14 +188,8 @@ describe.each([
       filetype: expect.any(String),
     });
     expect(await errorOf(files.info({ file: 'F0NONE' }))).toBe('file_not_found');
-  });
-
-  it('takes files from the client as it sends them', async () => {
-    const args = { channel_id: channel('deploys'), file: Buffer.from('x'), filename: 'b.txt' };
-    expect(await client().filesUploadV2(args)).toMatchObject({ ok: true });
-  });
-
-  it('describes itself', async () => {
-    expect((await client().team.info()).team).toMatchObject({ name: 'Acme', domain: 'acme' });
+    // The client goes the same three steps.
+    const args = { channel_id: channel, file: Buffer.from('x'), filename: 'b.txt' };
+    expect(await client.filesUploadV2(args)).toMatchObject({ ok: true });
   });
 });
