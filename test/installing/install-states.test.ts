@@ -30,7 +30,7 @@ test('an install that began at one replica ends at another, once, however many t
   expect(await one.states.findFault(state)).toBe('used');
 });
 
-test('a restart forgets neither those under way nor those used', async () => {
+test('what is under way, used or made up is known as such after a restart too', async () => {
   const url = await temporarySqlite();
   const before = await replica(url);
   const [used, open] = [await before.begin(), await before.begin()];
@@ -38,19 +38,12 @@ test('a restart forgets neither those under way nor those used', async () => {
   await before.store.close();
   const after = await replica(url);
   onTestFinished(() => after.store.close());
+  const theirs = await replica(await temporarySqlite(), 'another secret');
+  onTestFinished(() => theirs.store.close());
+  const changed = [await theirs.begin(), `9${open}`, `${open}.x`, open.slice(0, -1), '', '.', '..'];
+  for (const state of changed) await expect(after.end(state), state).rejects.toThrow('unknown');
   await expect(after.end(used)).rejects.toThrow('used');
   expect(await after.end(open)).toEqual(OPTIONS);
-});
-
-test('another secret, another time or more parts make it unknown', async () => {
-  const url = await temporarySqlite();
-  const ours = await replica(url);
-  onTestFinished(() => ours.store.close());
-  const theirs = await replica(await temporarySqlite(), 'another');
-  onTestFinished(() => theirs.store.close());
-  const state = await ours.begin();
-  const changed = [await theirs.begin(), `9${state}`, `${state}.x`, state.slice(0, -1), '', '.', '..'];
-  for (const one of changed) await expect(ours.end(one), one).rejects.toThrow('unknown');
 });
 
 test('a used state never counts again, however many others are used after it', async () => {
@@ -68,15 +61,12 @@ test('a used state never counts again, however many others are used after it', a
   }
   const again = await Promise.allSettled(used.map(end));
   expect(again.filter(({ status }) => status === 'fulfilled')).toEqual([]);
-  // Some were forgotten, and are as those that took too long.
-  expect(new Set(await Promise.all(used.map(states.findFault)))).toEqual(new Set(['used', 'expired']));
-});
-
-test('what came back is remembered in 10,000 places at most', async () => {
-  const { store, begin, end } = await replica(await temporarySqlite());
-  onTestFinished(() => store.close());
-  for (let install = 0; install < 200; install += 1) await end(await begin());
   const marks = await store.of(GLOBAL).collection('install-used', z.unknown()).list();
   expect(marks.length).toBeGreaterThan(150);
-  expect(marks.filter(({ id }) => !/^\d{1,4}$/.test(id))).toEqual([]);
+  expect(
+    marks.filter(({ id }) => !/^\d{1,4}$/.test(id)),
+    'in 10,000 places at most',
+  ).toEqual([]);
+  // Some were forgotten, and are as those that took too long.
+  expect(new Set(await Promise.all(used.map(states.findFault)))).toEqual(new Set(['used', 'expired']));
 });

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createUserLinks } from '../../src/records/service-people.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { createSealer, parseEncryptionKeys } from '../../src/store/sealer.ts';
@@ -257,22 +257,15 @@ describe('linking', () => {
 
 it('opens a person’s tokens for that person only, wherever in the database they are moved', async () => {
   const store = await openStore(await temporarySqlite());
-  try {
-    const keys = parseEncryptionKeys(`k:${Buffer.alloc(32, 1).toString('base64')}`);
-    const sealer = createSealer(keys, store).of(TEAM);
-    const links = createUserLinks({
-      store: store.of(TEAM),
-      sealer,
-      clock: createManualClock(0),
-    });
-    await links.keep('U0ANN', { access_token: 'canary', token_type: 'bearer' });
-    const sealedTokens = (await links.get('U0ANN'))?.sealedTokens ?? '';
-    const open = (user: string) => sealer.open({ record: `links/${user}`, field: 'tokens' }, sealedTokens);
-    expect(await open('U0ANN')).toContain('canary');
-    await expect(open('U0BEN')).rejects.toMatchObject({ code: 'seal_error' });
-  } finally {
-    await store.close();
-  }
+  onTestFinished(() => store.close());
+  const keys = parseEncryptionKeys(`k:${Buffer.alloc(32, 1).toString('base64')}`);
+  const sealer = createSealer(keys, store).of(TEAM);
+  const links = createUserLinks({ store: store.of(TEAM), sealer, clock: createManualClock(0) });
+  await links.keep('U0ANN', { access_token: 'canary', token_type: 'bearer' });
+  const sealedTokens = (await links.get('U0ANN'))?.sealedTokens ?? '';
+  const open = (user: string) => sealer.open({ record: `links/${user}`, field: 'tokens' }, sealedTokens);
+  expect(await open('U0ANN')).toContain('canary');
+  await expect(open('U0BEN')).rejects.toMatchObject({ code: 'seal_error' });
 });
 
 function placeOf(message: { channel: string; ts: string } | undefined) {

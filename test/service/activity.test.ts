@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { type ActivityEvent, getActivity, groupFailures } from '../../src/service/activity.ts';
-import type { SkippedRows } from '../../src/service/call.ts';
 import { failure, openWire } from './wire.ts';
 
 const EVENT = {
@@ -66,15 +65,6 @@ test.each<[string, object, object]>([
 test('a feed without events is unexpected', async () => {
   await using wire = await openWire({ 'GET /acme/activity': [{ json: { events: 'none' } }] });
   expect(await failure(getActivity(wire.account))).toMatchObject({ kind: 'unexpected' });
-});
-
-test('an event without a date costs itself alone, and is counted', async () => {
-  const json = [{ ...EVENT, created_at: 'today' }, EVENT];
-  await using wire = await openWire({ 'GET /acme/activity': [{ json }] });
-  const skipped: SkippedRows[] = [];
-  const { events } = await getActivity(wire.account, {}, { skipped });
-  expect(events).toHaveLength(1);
-  expect(skipped.map(({ count }) => count)).toEqual([1]);
 });
 
 function deployment(event: string, project: string, servers: string[] = []): ActivityEvent {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
   createServer,
-  getBuildConfiguration,
   getServer,
   listHostedResources,
   listRegions,
@@ -56,16 +55,6 @@ describe('servers', () => {
     expect(managedStatus(server)).toBe('provisioning');
     expect(shown).toContain('provisioning');
     expect(shown).not.toMatch(/unknown|Subdomain/);
-  });
-
-  test('a server of a plain kind has no managed state; its port may be text', async () => {
-    const json = { identifier: 's-3', protocol_type: 'ssh', hostname: 'web.example.com', port: '22' };
-    const replies = [{ json }, { json: { ...json, port: 22 } }];
-    await using wire = await openWire({ [`GET ${SERVERS}/s-3`]: replies });
-    const server = await getServer(wire.account, 'store', 's-3');
-    expect(server).toMatchObject({ name: 's-3', hostname: 'web.example.com', port: '22', username: null });
-    expect(managedStatus(server)).toBeUndefined();
-    expect(await getServer(wire.account, 'store', 's-3')).toEqual(server);
   });
 
   test.each<[string, Reply, object | undefined]>([
@@ -145,17 +134,5 @@ describe('hosted resources', () => {
     });
     for (const _ of bodies) expect(await listRegions(wire.account)).toEqual([]);
     expect(await listSizes(wire.account)).toEqual([]);
-  });
-});
-
-test('a build configuration keeps every package, whatever its name', async () => {
-  const raw =
-    '{"identifier":"b-1","default":true,"packages":{"node":"24","php":8.4,"constructor":"1"},"servers":[]}';
-  await using wire = await openWire({ 'GET /acme/projects/store/build_configurations/b-1': [{ raw }] });
-  expect(await getBuildConfiguration(wire.account, 'store', 'b-1')).toEqual({
-    identifier: 'b-1',
-    default: true,
-    packages: { node: '24', php: '8.4', constructor: '1' },
-    servers: [],
   });
 });

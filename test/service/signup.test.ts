@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createService } from '../../src/service/client.ts';
 import { signUp } from '../../src/service/profile.ts';
-import { failure, type Reply, startTestClock, startWire } from './wire.ts';
+import { startTestClock, startWire } from './wire.ts';
 
 const POST = 'POST /api/v1/signup';
 const REQUEST = { email: 'ada@example.com', password: 'correct horse', terms_accepted: true };
@@ -44,25 +44,6 @@ test.each([
   await using client = open(`${wire.origin}/`);
   const signup = await signUp(client.service, REQUEST);
   expect(signup).toMatchObject({ api_key: 'key', account: { name: 'acme', subdomain: 'acme', url: null } });
-});
-
-test.each([
-  [400, 'rejected'],
-  [404, 'unexpected'],
-  [422, 'invalid'],
-  [503, 'busy'],
-  [500, 'unexpected'],
-])('a %i keeps its status and reasons, and is never sent again', async (status, kind) => {
-  const reply: Reply = {
-    status,
-    json: { status: 'error', errors: ['Why it failed'] },
-    headers: { 'retry-after': '1' },
-  };
-  await using wire = await startWire({ [POST]: [reply] });
-  await using client = open(wire.origin);
-  const error = await failure(signUp(client.service, REQUEST));
-  expect(error).toMatchObject({ kind, status, messages: ['Why it failed'] });
-  expect(error.message).not.toContain('Why it failed');
 });
 
 test('without a sign-up address there is no sign-up', async () => {

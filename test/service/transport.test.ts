@@ -35,27 +35,6 @@ test('however many calls run at once, connections to an origin are bounded', asy
   expect(wire.connections()).toBeLessThanOrEqual(4);
 });
 
-test('an account whose calls hang leaves others theirs', async () => {
-  const hang: Reply = () => undefined;
-  await using wire = await startWire({
-    [GET]: [hang, hang],
-    'GET /globex/profile': [{ json: PROFILE }],
-  });
-  const options = { baseUrl: `${wire.origin}/{account}`, version: '1', clock: startTestClock() };
-  const service = createService({ ...options, connections: 2 });
-  const stop = new AbortController();
-  const credentials = { email: 'ada@example.com', apiKey: KEY };
-  const slow = service.account({ account: 'acme', ...credentials });
-  const hanging = [1, 2, 3].map(() =>
-    failure(getProfile(slow, { signal: stop.signal })).catch(() => 'ended'),
-  );
-  const other = service.account({ account: 'globex', ...credentials, apiKey: 'o'.repeat(40) });
-  expect((await getProfile(other)).account.name).toBe('Acme');
-  stop.abort();
-  expect(await Promise.all(hanging)).toEqual(['ended', 'ended', 'ended']);
-  await service.close();
-});
-
 test('closing waits for the call in flight and then leaves no connection', async () => {
   const arrived = Promise.withResolvers<() => void>();
   const slow: Reply = (_request, response) => arrived.resolve(() => response.end(JSON.stringify(PROFILE)));
