@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { describe, expect } from 'vitest';
 import { test } from './support/fixtures.ts';
-import { sendJson } from './support/signed.ts';
+import { sendEvent } from './support/signed.ts';
 import { storedText } from './support/stored-text.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from './support/test-world.ts';
 
@@ -81,14 +81,7 @@ describe('a process that is told to end', () => {
       inputs: {},
       bot_access_token: 'xwfp-of-a-step',
     };
-    const body = {
-      type: 'event_callback',
-      token: 'verification',
-      event_id: 'Ev0STORED',
-      team_id: TEAM,
-      event,
-    };
-    expect((await sendJson(world, body)).status).toBe(200);
+    expect((await sendEvent(world, event, { token: 'verification' })).status).toBe(200);
     const stored = await storedText(world.config.STORE_URL);
     await stopped;
     expect(stored).toContain('Fx0STORED');

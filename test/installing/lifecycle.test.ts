@@ -3,7 +3,7 @@ import { createUninstalls } from '../../src/installing/install.ts';
 import { DATABASES } from '../store/databases.ts';
 import { ask } from '../support/asking.ts';
 import { openBrowser } from '../support/installing.ts';
-import { sendJson } from '../support/signed.ts';
+import { sendEvent } from '../support/signed.ts';
 import { storedText } from '../support/stored-text.ts';
 import {
   API_KEY,
@@ -179,13 +179,10 @@ const soon = () => Math.floor(Date.now() / 1000) + 1;
 
 /** An event as Slack sends it when it happened at `seconds`. */
 async function late(what: { type: string; [field: string]: unknown }, seconds: number): Promise<void> {
-  const answer = await sendJson(world, {
-    type: 'event_callback',
+  const answer = await sendEvent(world, what, {
     event_id: `Ev${what.type}${seconds}`,
     event_time: seconds,
-    team_id: TEAM,
     authorizations: [{ team_id: TEAM, enterprise_id: null, is_enterprise_install: false }],
-    event: what,
   });
   expect(answer.status).toBe(200);
 }

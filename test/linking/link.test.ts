@@ -1,5 +1,3 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createUserLinks } from '../../src/records/service-people.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -15,6 +13,7 @@ import {
   SECRET,
 } from '../support/linking.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+import { storedText } from '../support/stored-text.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 import { EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
@@ -76,7 +75,7 @@ describe('linking', () => {
     const { code = '', state = '' } = Object.fromEntries(new URL(callback).searchParams);
     const places = {
       log: world.logs.join('\n'),
-      database: await bytesIn(world.folder),
+      database: await storedText(world.config.STORE_URL),
       slack: JSON.stringify(world.slack.calls),
       page: done.text,
     };
@@ -286,10 +285,4 @@ function metadata({ authorise, token }: { authorise?: string; token?: string }) 
   };
   const headers = { 'content-type': 'application/json' };
   return { status: 200, headers, body: { issuer: 'https://login.example.com', ...(endpoints || {}) } };
-}
-
-async function bytesIn(folder: string): Promise<string> {
-  const files = (await readdir(folder)).filter((name) => name.includes('sqlite'));
-  const contents = await Promise.all(files.map((name) => readFile(join(folder, name), 'latin1')));
-  return contents.join('\n');
 }

@@ -3,13 +3,11 @@ import { Account, SCHEDULES } from '../../src/records/accounts.ts';
 import { answerTo, shareList } from '../support/asking.ts';
 import { BRISK } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';
-import { sendJson, sendPayload, sendSigned } from '../support/signed.ts';
+import { sendCommand, sendEvent, sendForm } from '../support/signed.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const test = base.extend('connected', true).extend('worldOptions', BRISK);
 
-const team = { id: TEAM };
-const user = { id: PEOPLE.admin };
 const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
 
 async function allow(world: TestWorld, commands: string[]): Promise<void> {
@@ -32,12 +30,11 @@ describe('a channel that allows some commands only', () => {
     await ann.shortcut('test_access');
     const view = await world.slack.until(() => ann.openView());
     const values = { channel: { channel: { type: 'x', selected_conversation: CHANNEL } } };
-    const answer = await sendPayload(world, {
-      type: 'view_submission',
-      team,
-      user,
-      trigger_id: 'shortcut-form',
-      view: { ...view?.content, id: view?.id, hash: view?.hash, state: { values } },
+    const answer = await sendForm(world, '', {
+      ...view?.content,
+      id: view?.id,
+      hash: view?.hash,
+      state: { values },
     });
     expect(answer.text).toContain('switched off');
     await refusedIn(world, 'test');
@@ -96,15 +93,8 @@ describe('what Slack sends twice', () => {
   test('a command that Slack sends twice is carried out once, also when the first has ended', async ({
     world,
   }) => {
-    const body = {
-      command: '/deckhand',
-      text: 'use storefront',
-      trigger_id: 'twice',
-      team_id: TEAM,
-      user_id: PEOPLE.admin,
-      channel_id: CHANNEL,
-    };
-    const send = (more: object) => sendSigned(world, new URLSearchParams({ ...body, ...more }).toString());
+    const send = (more: Record<string, string>) =>
+      sendCommand(world, 'use storefront', { trigger_id: 'twice', ...more });
     expect((await send({})).status).toBe(200);
     await world.slack.until(() => roots(world).length === 1);
     expect((await send({ signed: 'again' })).status).toBe(200);
@@ -114,15 +104,8 @@ describe('what Slack sends twice', () => {
 
   test('an event that Slack sends twice is carried out once, also after a restart', async ({ world }) => {
     const published = () => world.slack.calls.filter(({ method }) => method === 'views.publish').length;
-    const send = (event_id: string, more: object) =>
-      sendJson(world, {
-        type: 'event_callback',
-        event_id,
-        event_time: 1,
-        team_id: TEAM,
-        event: { type: 'app_home_opened', user: PEOPLE.member, tab: 'home' },
-        ...more,
-      });
+    const opened = { type: 'app_home_opened', user: PEOPLE.member, tab: 'home' };
+    const send = (event_id: string, more: object) => sendEvent(world, opened, { event_id, ...more });
     expect((await send('Ev0TWICE', {})).status).toBe(200);
     await world.slack.until(() => published() > 0);
     await ended(world, 'events');
@@ -142,23 +125,15 @@ describe('what Slack sends twice', () => {
     'a step %s of a workflow whose event comes under another name is carried out once',
     async ([callback_id, inputs, path], { world }) => {
       const asked = () => world.service.requests.all.filter((one) => one.path.endsWith(path));
-      const send = (event_id: string) =>
-        sendJson(world, {
-          type: 'event_callback',
-          event_id,
-          event_time: 1,
-          team_id: TEAM,
-          event: {
-            type: 'function_executed',
-            function: { callback_id },
-            inputs,
-            function_execution_id: 'Fx0TWICE',
-          },
-        });
-      await send('Ev1');
+      const step = {
+        type: 'function_executed',
+        function: { callback_id },
+        function_execution_id: 'Fx0TWICE',
+      };
+      await sendEvent(world, { ...step, inputs });
       await expect.poll(asked, { timeout: 20_000 }).toHaveLength(1);
       await ended(world, 'run-step');
-      await send('Ev2');
+      await sendEvent(world, { ...step, inputs });
       await ended(world, 'run-step');
       expect(asked()).toHaveLength(1);
     },

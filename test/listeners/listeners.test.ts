@@ -2,7 +2,16 @@ import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { describe, expect } from 'vitest';
 import { test } from '../support/fixtures.ts';
-import { sendJson, sendPayload, sendSigned, sign } from '../support/signed.ts';
+import {
+  sendClick,
+  sendCommand,
+  sendEvent,
+  sendForm,
+  sendJson,
+  sendPayload,
+  sendSigned,
+  sign,
+} from '../support/signed.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const whenConnected = test.extend('connected', true);
@@ -10,10 +19,8 @@ const whenConnected = test.extend('connected', true);
 /** Longer than a loaded machine takes for an acknowledgement. */
 const SERVICE_MS = 10_000;
 const JSON_TYPE = { type: 'application/json' };
-const COMMAND = { command: '/deckhand', team_id: TEAM, user_id: PEOPLE.member, channel_id: CHANNEL };
+const MEMBER = { user_id: PEOPLE.member };
 
-const sendForm = (world: TestWorld, fields: Record<string, string>, options = {}) =>
-  sendSigned(world, new URLSearchParams(fields).toString(), options);
 const told = ({ slack }: TestWorld, words: string) =>
   slack.until(() => slack.ephemerals(TEAM, PEOPLE.member).some(({ text }) => text.includes(words)), {
     what: words,
@@ -55,58 +62,36 @@ describe('the front door', () => {
     ['a button that another version made', 'test:again', '{"project":7}'],
     ['a button with a value that is no JSON', 'test:again', 'storefront'],
   ] as const)('answers %s', async ([_, action_id, value], { world }) => {
-    const { status } = await sendPayload(world, {
-      type: 'block_actions',
-      team: { id: TEAM },
-      user: { id: PEOPLE.member },
-      channel: { id: CHANNEL },
-      trigger_id: 'old-action',
-      actions: [{ action_id, value, block_id: 'b', type: 'button', action_ts: '1' }],
-    });
+    const { status } = await sendClick(world, action_id, value, { user: { id: PEOPLE.member } });
     expect(status).toBe(200);
     await told(world, 'older version');
     expect(world.logs.join()).not.toContain('"event":"bug"');
   });
 
   test('answers a form that another version made', async ({ world }) => {
-    const made = { callback_id: 'settings', private_metadata: '{"channel":7}' };
-    const view = { id: 'V1', hash: 'h', type: 'modal', ...made, blocks: [] };
-    const { status, text } = await sendPayload(world, {
-      type: 'view_submission',
-      team: { id: TEAM },
-      user: { id: PEOPLE.admin },
-      trigger_id: 'old-view',
-      view: { ...view, title: { type: 'plain_text', text: 'Old' }, state: { values: {} } },
-    });
+    const { status, text } = await sendForm(world, 'settings', { private_metadata: '{"channel":7}' });
     expect(status).toBe(200);
     expect(text).toContain('older version');
   });
 
   test('takes requests with null, a word or nothing for what Slack may leave out', async ({ world }) => {
-    const click = await sendPayload(world, {
-      type: 'block_actions',
-      team: { id: TEAM },
+    const click = await sendClick(world, '', '', {
       enterprise: null,
       is_enterprise_install: 'false',
       user: { id: PEOPLE.member, team_id: null },
-      channel: { id: CHANNEL },
       message: { ts: '1.1', text: null, blocks: null },
       trigger_id: '',
       actions: [{ action_id: 'help:group', value: '{"group":"test"}', block_id: null, action_ts: null }],
     });
     expect(click.status).toBe(200);
     await told(world, 'Test');
-    const event = await sendJson(world, {
-      type: 'event_callback',
-      event_id: 'EvByWord',
-      team_id: TEAM,
-      authorizations: [{ team_id: TEAM, enterprise_id: null, is_enterprise_install: 'false' }],
-      event: { type: 'app_home_opened', user: PEOPLE.member, channel: 'D1', tab: 'home' },
-    });
+    const opened = { type: 'app_home_opened', user: PEOPLE.member, channel: 'D1', tab: 'home' };
+    const authorizations = [{ team_id: TEAM, enterprise_id: null, is_enterprise_install: 'false' }];
+    const event = await sendEvent(world, opened, { authorizations });
     expect(event.status).toBe(200);
     await world.slack.until(() => world.slack.home(TEAM, PEOPLE.member), { what: 'App Home' });
-    for (const words of [{ text: 'help' }, { text: 'qwertyuiop', trigger_id: '' }])
-      expect((await sendForm(world, { ...COMMAND, ...words })).status, 'without an identifier').toBe(200);
+    for (const text of ['help', 'qwertyuiop'])
+      expect((await sendCommand(world, text, { ...MEMBER, trigger_id: '' })).status).toBe(200);
     await told(world, 'What Deckhand can do');
     await told(world, 'There is no command');
   });
@@ -157,10 +142,10 @@ describe('the front door', () => {
     world,
   }) => {
     for (const _ of [1, 2]) expect((await world.slack.checkCertificate()).outcome).toBe('ok');
-    const check = { ssl_check: '1', ...COMMAND, text: 'help' };
-    expect(await sendForm(world, check, { signature: '' })).toEqual({ status: 200, text: '' });
+    const check = 'ssl_check=1&command=%2Fdeckhand&text=help';
+    expect(await sendSigned(world, check, { signature: '' })).toEqual({ status: 200, text: '' });
     const type = 'application/x-www-form-urlencoded; charset=utf-8';
-    expect((await sendForm(world, { ssl_check: '1' }, { type })).status).toBe(200);
+    expect((await sendSigned(world, 'ssl_check=1', { type })).status).toBe(200);
     const body = JSON.stringify({ type: 'url_verification', challenge: 'abc' });
     const headers = sign(world.slack.app.signingSecret, body);
     const challenge = await fetch(`${world.origin}/slack/events`, { method: 'POST', body, headers });
@@ -185,7 +170,7 @@ describe('the front door', () => {
 
   test('does not follow a response address to a host that is not allowed', async ({ world }) => {
     const address = { response_url: 'https://evil.example/commands/T/1/x' };
-    await sendForm(world, { ...COMMAND, text: 'help', trigger_id: 'elsewhere', ...address });
+    await sendCommand(world, 'help', { ...MEMBER, ...address });
     await world.logged('response_url_refused');
     await told(world, 'What Deckhand can do');
   });

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import type { PersonOptions } from '../../sandbox/slack/state/people.ts';
 import { answerTo, ask } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
-import { sendPayload } from '../support/signed.ts';
+import { sendClick } from '../support/signed.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const WHO = 'U0OUTSIDE';
@@ -35,15 +35,8 @@ describe('people who hold nothing', () => {
       const all = [PEOPLE.admin, WHO];
       await roles.set({ admin: all, operator: all, billing: all, changedBy: PEOPLE.admin, changedAt: 0 });
       const before = world.service.requests.all.length;
-      const value = JSON.stringify({ account: ACCOUNT, project: 'storefront' });
-      await sendPayload(world, {
-        type: 'block_actions',
-        team: { id: TEAM },
-        user: { id: WHO },
-        trigger_id: 'outside',
-        channel: { id: CHANNEL },
-        actions: [{ type: 'button', action_id: 'test:again', block_id: 'b', value, action_ts: '1' }],
-      });
+      const value = { account: ACCOUNT, project: 'storefront' };
+      await sendClick(world, 'test:again', value, { user: { id: WHO } });
       await reads(world, sentence);
       expect(world.service.requests.all.length).toBe(before);
       for (const role of ['member', 'operator', 'billing', 'admin'] as const)

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { test } from '../support/fixtures.ts';
-import { sendPayload } from '../support/signed.ts';
+import { sendClick, sendForm } from '../support/signed.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const SISTER = 'T0SISTER';
@@ -50,14 +50,11 @@ test.for([
   ['the team of the person, where there is nothing else', TEAM, {}],
 ] as const)('a form, and a click in it, belong to %s', async ([_, team, about], { world }) => {
   const who = { team: { id: team }, user: { id: PEOPLE.member, team_id: SISTER } };
-  const form = { id: 'V1', hash: 'h', type: 'modal', callback_id: 'roles', blocks: [], state: {} };
-  const view = { ...form, ...about };
-  await sendPayload(world, { type: 'view_submission', ...who, trigger_id: 'shared-form', view });
+  await sendForm(world, 'roles', about, who);
   const line = await world.logged('"workspace"');
   expect(line).toContain(`"workspace":"${TEAM}"`);
-  const value = '{"id":"d1"}';
-  const actions = [{ type: 'button', action_id: 'digest:pause', block_id: 'b', value, action_ts: '1' }];
-  await sendPayload(world, { type: 'block_actions', ...who, trigger_id: 'shared-click', view, actions });
+  const view = { id: 'V1', hash: 'h', type: 'modal', callback_id: 'roles', blocks: [], state: {}, ...about };
+  await sendClick(world, 'digest:pause', { id: 'd1' }, { ...who, view });
   // Refusals are in the audit log of the workspace that was asked.
   const { audit } = world.app.workspaces.open(TEAM);
   await expect

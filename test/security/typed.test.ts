@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { ask } from '../support/asking.ts';
 import { test as base } from '../support/fixtures.ts';
 import { byLength } from '../support/length.ts';
-import { sendPayload } from '../support/signed.ts';
+import { sendClick, sendForm, sendPayload } from '../support/signed.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 
 const test = base.extend('worldOptions', { env: { LOG_LEVEL: 'trace' } }).extend('connected', true);
@@ -52,16 +52,11 @@ test('nothing that is typed after any command, or into any form, is in the log o
 });
 
 test('nothing of a form, button or shortcut that Deckhand does not have is in the log', async ({ world }) => {
-  const who = { team: { id: TEAM }, user: { id: PEOPLE.admin, team_id: TEAM } };
   const word = 'CanaryWordOfSomebody';
-  const button = { type: 'button', action_id: word, block_id: 'b', value: '{}', action_ts: '1' };
-  const view = { id: 'V1', hash: 'h', type: 'modal', callback_id: word, blocks: [], state: {} };
-  for (const payload of [
-    { type: 'block_actions', channel: { id: CHANNEL }, actions: [button] },
-    { type: 'shortcut', callback_id: word },
-    { type: 'view_submission', view },
-  ])
-    await sendPayload(world, { ...payload, ...who, trigger_id: `forged-${payload.type}` });
+  const who = { team: { id: TEAM }, user: { id: PEOPLE.admin, team_id: TEAM }, trigger_id: 'forged' };
+  await sendClick(world, word);
+  await sendForm(world, word);
+  await sendPayload(world, { type: 'shortcut', callback_id: word, ...who });
   await ask(world, '/deckhand help', 'admin');
   await world.logged('"view":"unknown"');
   expect(world.logs.filter((line) => line.includes(word))).toEqual([]);

@@ -1,27 +1,11 @@
 import { describe, expect } from 'vitest';
 import { answerTo } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
-import { sendPayload } from '../support/signed.ts';
+import { sendClick } from '../support/signed.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const bugs = ({ logs }: TestWorld) => logs.filter((line) => line.includes('"event":"bug"'));
 const digests = (world: TestWorld) => world.app.workspaces.open(TEAM).schedules.list('digest');
-let serial = 0;
-
-/** A click as Slack signs it, whatever message it claims to come from. */
-function forge(world: TestWorld, action_id: string, value: object) {
-  serial += 1;
-  return sendPayload(world, {
-    type: 'block_actions',
-    team: { id: TEAM },
-    user: { id: PEOPLE.admin, team_id: TEAM },
-    channel: { id: CHANNEL },
-    trigger_id: `forged-${serial}`,
-    response_url: `${world.slack.origin}/nowhere`,
-    actions: [{ type: 'button', action_id, block_id: 'b', value: JSON.stringify(value), action_ts: '1' }],
-  });
-}
-
 describe('an "Undo"', () => {
   test.override({ connected: true });
 
@@ -51,17 +35,21 @@ describe('an "Undo"', () => {
     });
     const first = await remove(world, digest?.id ?? '');
 
-    expect(await answerTo(world, 'admin', () => forge(world, 'watch:undo', first))).toContain('undone once');
+    expect(await answerTo(world, 'admin', () => sendClick(world, 'watch:undo', first))).toContain(
+      'undone once',
+    );
     expect(bugs(world)).toEqual([]);
     expect(await digests(world)).toEqual([]);
 
-    await forge(world, 'digest:undo', first);
+    await sendClick(world, 'digest:undo', first);
     await world.slack.until(async () => (await digests(world)).length === 1);
     const second = await remove(world, digest?.id ?? '');
     expect(second).not.toEqual(first);
-    expect(await answerTo(world, 'admin', () => forge(world, 'digest:undo', first))).toContain('undone once');
+    expect(await answerTo(world, 'admin', () => sendClick(world, 'digest:undo', first))).toContain(
+      'undone once',
+    );
     expect(await digests(world)).toEqual([]);
-    await forge(world, 'digest:undo', second);
+    await sendClick(world, 'digest:undo', second);
     await world.slack.until(async () => (await digests(world)).length === 1);
   });
 });

@@ -9,7 +9,7 @@ import type { Workspace } from '../../src/workspace/workspace.ts';
 import { TRIED } from '../store/databases.ts';
 import { openBrowser } from '../support/installing.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
-import { sendSigned } from '../support/signed.ts';
+import { sendCommand } from '../support/signed.ts';
 import {
   ACCOUNT,
   API_KEY,
@@ -87,9 +87,7 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
     const answer = await connecting();
     await takeOut();
     await answer();
-    const typed = { command: '/deckhand', text: 'use storefront', trigger_id: 'late' };
-    const who = { team_id: TEAM, user_id: PEOPLE.admin, channel_id: CHANNEL };
-    const { text } = await sendSigned(world, new URLSearchParams({ ...typed, ...who }).toString());
+    const { text } = await sendCommand(world, 'use storefront');
     expect(text).toContain('was taken out of this workspace');
     await nothingIsStored();
   });

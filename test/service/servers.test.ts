@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import {
-  createServer,
   getServer,
   listHostedResources,
   listRegions,
@@ -13,38 +12,7 @@ import { factLines, managedFacts } from '../../src/views/servers/server.ts';
 import { failure, openWire, type Reply } from './wire.ts';
 
 const SERVERS = '/acme/projects/store/servers';
-const SITE = {
-  identifier: 's-1',
-  name: 'Site',
-  protocol_type: 'static_hosting',
-  static_hosting: {
-    hosted_website_identifier: 'w-1',
-    subdomain: 'shop',
-    url: 'https://shop.sites.example.com',
-    spa_mode: true,
-    status: 'provisioning',
-    active_deployment_uuid: null,
-  },
-};
-
 describe('servers', () => {
-  test('a static site is created with its own part beside the server', async () => {
-    await using wire = await openWire({ [`POST ${SERVERS}`]: [{ status: 201, json: SITE }] });
-    const site = {
-      protocol_type: 'static_hosting',
-      name: 'Site',
-      subdomain: 'shop',
-      spa_mode: true,
-    } as const;
-    const server = await createServer(wire.account, 'store', site);
-    expect(managedStatus(server)).toBe('provisioning');
-    expect(server.static_hosting?.url).toBe('https://shop.sites.example.com');
-    expect(JSON.parse(wire.requests[0]?.body ?? '')).toEqual({
-      server: { name: 'Site', protocol_type: 'static_hosting' },
-      hosted_website_attributes: { subdomain: 'shop', spa_mode: true },
-    });
-  });
-
   test('a machine with an empty static site beside it is shown as the machine it is', async () => {
     const machine = { status: 'provisioning', region: 'fra' };
     const record = { identifier: 'srv-1', protocol_type: 'managed_vps', managed_vps: machine };

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { type DatabaseProxy, openDatabaseProxy } from '../support/database-proxy.ts';
 import { byLength } from '../support/length.ts';
 import { freshDatabase } from '../support/postgres.ts';
-import { type Answer, sendJson, sendPayload, sendSigned } from '../support/signed.ts';
+import { type Answer, sendCommand, sendEvent, sendForm } from '../support/signed.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 /** How long the database is away, in milliseconds. */
@@ -49,7 +49,6 @@ const OUTAGES: readonly Outage[] = [
 describe.each(byLength(OUTAGES.slice(0, 1), OUTAGES))('a Postgres that $name', ({ strike, isStored }) => {
   let proxy: DatabaseProxy;
   let world: TestWorld;
-  let sent = 0;
 
   beforeEach(async () => {
     proxy = await openDatabaseProxy(await freshDatabase());
@@ -62,26 +61,10 @@ describe.each(byLength(OUTAGES.slice(0, 1), OUTAGES))('a Postgres that $name', (
     await proxy.close();
   });
 
-  const nextId = (): string => {
-    sent += 1;
-    return `outage.${sent}`;
-  };
-  const use = { command: '/deckhand', text: 'use storefront', channel_id: CHANNEL };
-  const person = { team_id: TEAM, user_id: PEOPLE.admin };
-  const command = () =>
-    sendSigned(world, new URLSearchParams({ ...use, ...person, trigger_id: nextId() }).toString());
-  const homeOpened = { type: 'app_home_opened', user: PEOPLE.admin, tab: 'home', channel: 'D1' };
-  const event = () =>
-    sendJson(world, { type: 'event_callback', team_id: TEAM, event_id: nextId(), event: homeOpened });
-  const title = { type: 'plain_text', text: 'Roles' };
-  const view = { type: 'modal', hash: '1', callback_id: 'roles', private_metadata: '', blocks: [], title };
-  const form = () =>
-    sendPayload(world, {
-      type: 'view_submission',
-      team: { id: TEAM },
-      user: { id: PEOPLE.admin, team_id: TEAM },
-      view: { ...view, id: nextId(), state: { values: {} } },
-    });
+  const command = () => sendCommand(world, 'use storefront');
+  const opened = { type: 'app_home_opened', user: PEOPLE.admin, tab: 'home', channel: 'D1' };
+  const event = () => sendEvent(world, opened);
+  const form = () => sendForm(world, 'roles', { title: { type: 'plain_text', text: 'Roles' } });
   const readiness = async (): Promise<Answer> => {
     const { statusCode: status, body } = await request(`${world.origin}/readyz`);
     return { status, text: await body.text() };
@@ -158,9 +141,8 @@ it('does not do later what it said was not done', async () => {
   await world.connect();
   // Longer than Deckhand waits, so that the database stores it after the person was told.
   proxy.slow(3_000);
-  const fields = { command: '/deckhand', text: 'use storefront', channel_id: CHANNEL, trigger_id: 'late.1' };
-  const body = new URLSearchParams({ ...fields, team_id: TEAM, user_id: PEOPLE.admin });
-  expect((await sendSigned(world, body.toString())).text).toContain('nothing was done');
+  const { text } = await sendCommand(world, 'use storefront', { trigger_id: 'late.1' });
+  expect(text).toContain('nothing was done');
   proxy.slow(0);
   await expect.poll(ran).toBe(1);
   expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);

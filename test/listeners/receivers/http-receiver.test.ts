@@ -4,16 +4,10 @@ import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
 import { failingDatabase } from '../../support/failing-database.ts';
 import { test } from '../../support/fixtures.ts';
-import { sendJson } from '../../support/signed.ts';
+import { sendEvent } from '../../support/signed.ts';
 import { PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
-const EVENT = {
-  type: 'event_callback',
-  event_id: 'Ev0SIGNED',
-  event_time: 1,
-  team_id: TEAM,
-  event: { type: 'app_home_opened', user: PEOPLE.member, tab: 'home' },
-};
+const OPENED = { type: 'app_home_opened', user: PEOPLE.member, tab: 'home' };
 
 /** Sends the head of a request and no byte of its body. */
 async function answerToHead({ origin }: TestWorld, path: string, headers: Record<string, string>) {
@@ -51,9 +45,9 @@ test('an event that could not be stored is not acknowledged, and is carried out 
 }) => {
   const database = failingDatabase(world);
   database.refuse('deckhand_jobs');
-  expect((await sendJson(world, EVENT)).status).toBe(500);
+  expect((await sendEvent(world, OPENED, { event_id: 'Ev0AGAIN' })).status).toBe(500);
   expect(world.slack.home(TEAM, PEOPLE.member)).toBeUndefined();
   database.accept();
-  expect((await sendJson(world, EVENT)).status).toBe(200);
+  expect((await sendEvent(world, OPENED, { event_id: 'Ev0AGAIN' })).status).toBe(200);
   await world.slack.until(() => world.slack.home(TEAM, PEOPLE.member) !== undefined);
 });
