@@ -196,10 +196,11 @@ export async function inTime<T>(clock: Clock, work: Promise<T>): Promise<T> {
 }
 
 /** True if a request changes something, so that it is stored before its ack. */
-export function isStoredFirst(registry: Registry, request: StoredRequest): boolean {
+export function isStoredFirst(
+  registry: Registry,
+  request: Exclude<StoredRequest, { kind: 'form' }>,
+): boolean {
   switch (request.kind) {
-    case 'form':
-      return true;
     case 'command':
       return isDurableText(registry, request.text);
     case 'shortcut':

@@ -10,6 +10,7 @@ import {
   CHANNEL,
   EMAIL,
   openTestWorld,
+  PEOPLE,
   TEAM,
   type TestWorld,
 } from '../support/test-world.ts';
@@ -61,17 +62,29 @@ describe('a store that fails', () => {
     expect(world.slack.messages(TEAM, CHANNEL)).toEqual([]);
   });
 
-  it('before a click is stored is told to who clicked, and nothing is done', async () => {
+  it('before a click or a shortcut is stored is told to who used it, and nothing is done', async () => {
+    const ann = world.as('admin');
     const roots = () => world.slack.messages(TEAM, CHANNEL);
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await world.slack.until(() => JSON.stringify(roots()).includes('test:again'));
+    const { ts } = await ann.postMessage(CHANNEL, 'Is storefront slow?');
     refuseJobs();
     const place = { channel: CHANNEL, ts: roots()[0]?.ts ?? '' };
-    const said = await answerTo(world, 'admin', () =>
-      world.as('admin').click(place, { actionId: 'test:again' }),
-    );
-    expectNothingDone(said);
-    expect(roots()).toHaveLength(1);
+    const clicked = await answerTo(world, 'admin', () => ann.click(place, { actionId: 'test:again' }));
+    expectNothingDone(clicked);
+    const use = () => ann.shortcut('test_from_message', { channel: CHANNEL, ts });
+    expectNothingDone(await answerTo(world, 'admin', use));
+    expect(roots(), 'the first run, and what the admin posted').toHaveLength(2);
+  });
+
+  it('keeps nobody from a click that changes nothing', async () => {
+    const shown = () => world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
+    await typing('help')(world);
+    refuseJobs();
+    await world
+      .as('admin')
+      .click({ channel: CHANNEL, ts: shown()?.ts ?? '' }, { actionId: 'help:group#billing' });
+    await world.slack.until(() => JSON.stringify(shown()).includes('/deckhand invoices notify'));
   });
 
   it('before a form is stored is told in the form, which stays, and nothing is done', async () => {

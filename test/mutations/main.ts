@@ -35,7 +35,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 /** Tests that run Deckhand in their own process and may reach a part. */
 const TESTS = [
   'test/{errors,installing,jobs,linking,listeners,scheduler,security,slack,store,trust,workspace}/**/*.test.ts',
-  'test/commands/{accounts,admin,digests,workflows}/*.test.ts',
+  'test/commands/{accounts,admin,digests,watches,workflows}/*.test.ts',
 ];
 
 const root = join(import.meta.dirname, '..', '..');

@@ -1,9 +1,17 @@
 import { test as base } from '../support/fixtures.ts';
-import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import {
+  ACCOUNT,
+  CHANNEL,
+  openTestWorld,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+  type TestWorldOptions,
+} from '../support/test-world.ts';
 
 /** A world that is connected, with Deckhand in two channels. It reads the feed again at once. */
 export const test = base
-  .extend('worldOptions', () => ({ env: { NOTICE_INTERVAL_MS: '40' } }))
+  .extend('worldOptions', (): TestWorldOptions => ({ env: { NOTICE_INTERVAL_MS: '40' } }))
   .extend('world', async ({ worldOptions }, { onCleanup }) => {
     const world = await openTestWorld({ connected: true, ...worldOptions });
     onCleanup(() => world.stop());

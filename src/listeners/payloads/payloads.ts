@@ -34,7 +34,7 @@ export interface Incoming {
 
 /** A request: the part that is stored, and handles that only this process has. */
 export interface IncomingRequest extends Incoming {
-  request: StoredRequest;
+  request: Exclude<StoredRequest, { kind: 'form' }>;
   handles: SlackHandles;
 }
 
@@ -76,7 +76,7 @@ export function readAction(body: ActionBody): IncomingRequest {
 export function readShortcut(body: ShortcutBody): IncomingRequest {
   const { workspace, invocation: person } = readInteraction(body);
   const invocation = { ...person, channel: body.channel?.id, responseUrl: body.response_url };
-  const request: StoredRequest = {
+  const request: IncomingRequest['request'] = {
     kind: 'shortcut',
     invocation: pickStoredInvocation(invocation),
     callbackId: body.callback_id,

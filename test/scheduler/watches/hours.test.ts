@@ -1,8 +1,19 @@
 import { describe, expect } from 'vitest';
-import { type Clock, systemClock } from '../../../src/core/time/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { ask, shareList } from '../../support/asking.ts';
-import { test as base } from '../../support/fixtures.ts';
-import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { CHANNEL, PEOPLE } from '../../support/test-world.ts';
+import {
+  test as base,
+  deploy,
+  news,
+  polls,
+  press,
+  roots,
+  say,
+  shown,
+  thread,
+  untilShown,
+} from '../channel.ts';
 
 /** Friday evening in Lisbon, which is where the admin is. */
 const FRIDAY = Date.parse('2026-11-20T17:30:00Z');
@@ -10,54 +21,20 @@ const SATURDAY = Date.parse('2026-11-21T11:00:00Z');
 const MONDAY = Date.parse('2026-11-23T09:00:30Z');
 
 /** The clock of all three, which a test sets. */
-function settableClock(): Clock & { set(at: number): void } {
-  let ahead = FRIDAY - systemClock.now();
+function settableClock() {
+  let ahead = FRIDAY - Date.now();
   return {
-    now: () => systemClock.now() + ahead,
+    now: () => Date.now() + ahead,
     sleep: systemClock.sleep,
-    set: (at) => {
-      ahead = at - systemClock.now();
+    set(at: number) {
+      ahead = at - Date.now();
     },
   };
 }
 
 const test = base
   .extend('time', () => settableClock())
-  .extend('world', async ({ time }, { onCleanup }) => {
-    const world = await openTestWorld({ time, connected: true, env: { NOTICE_INTERVAL_MS: '40' } });
-    onCleanup(() => world.stop());
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    return world;
-  });
-
-const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
-const shown = (world: TestWorld) => JSON.stringify(roots(world));
-const news = (world: TestWorld) => roots(world).filter(({ text }) => !/now hears|the watch of/.test(text));
-
-async function say(world: TestWorld, line: string): Promise<string> {
-  const before = roots(world).length;
-  await world.as('admin').command(CHANNEL, `/deckhand ${line}`);
-  await world.slack.until(() => roots(world).length > before);
-  return JSON.stringify(roots(world).at(-1));
-}
-
-function deploy(world: TestWorld, ref: string, { succeeded = true, servers = ['web-1'] } = {}): void {
-  const deployment = {
-    account: ACCOUNT,
-    project: 'storefront',
-    succeeded,
-    servers,
-    endRef: ref,
-    user: 'Kim',
-  };
-  world.service.world.addDeployment(deployment);
-}
-
-/** Resolves when the feed was asked for anew, and the answer dealt with, so that nothing more is to come. */
-async function polls(world: TestWorld): Promise<void> {
-  for (let poll = 0; poll < 3; poll += 1)
-    await world.service.requests.next(({ path }) => path.endsWith('/activity'));
-}
+  .extend('worldOptions', ({ time }) => ({ time, env: { NOTICE_INTERVAL_MS: '40' } }));
 
 describe('a watch with working hours', () => {
   test('posts within them, and what happens in a night and a weekend once, as a summary on Monday', async ({
@@ -67,7 +44,7 @@ describe('a watch with working hours', () => {
     const card = await say(world, 'watch storefront --hours 9–18');
     expect(card).toContain('Monday to Friday from 09:00 to 18:00, Europe/Lisbon');
     deploy(world, 'friday1');
-    await world.slack.until(() => shown(world).includes('friday1'));
+    await untilShown(world, 'friday1');
     time.set(FRIDAY + 3 * 3_600_000);
     deploy(world, 'evening');
     await polls(world);
@@ -82,11 +59,9 @@ describe('a watch with working hours', () => {
     );
     await world.restart(async () => {});
     time.set(MONDAY);
-    await world.slack.until(() => shown(world).includes('weekend'));
+    await untilShown(world, 'weekend');
     deploy(world, 'monday1');
-    await world.slack.until(() => news(world).some(({ text }) => text.includes('Storefront recovered')), {
-      what: 'the end of what failed in the weekend',
-    });
+    await untilShown(world, 'Storefront recovered');
     await polls(world);
     const [summary = ''] = news(world).flatMap((one) =>
       one.text.includes('outside working hours') ||
@@ -98,8 +73,7 @@ describe('a watch with working hours', () => {
     expect(summary).toContain('evening');
     const [failure, ...others] = news(world).filter(({ text }) => text.includes('Storefront recovered'));
     expect(others).toEqual([]);
-    const thread = () => JSON.stringify(world.slack.thread(TEAM, CHANNEL, failure?.ts ?? ''));
-    await world.slack.until(() => thread().includes('monday1'), { what: 'what ended it' });
+    await world.slack.until(() => thread(world, failure?.ts).join().includes('monday1'));
     expect(shown(world).match(/`weekend`/g)).toHaveLength(1);
   });
 
@@ -111,19 +85,19 @@ describe('a watch with working hours', () => {
     await say(world, 'watch all failures');
     time.set(SATURDAY);
     deploy(world, 'failed1', { succeeded: false });
-    await world.slack.until(() => shown(world).includes('failed1'));
+    await untilShown(world, 'failed1');
     deploy(world, 'passed1');
-    await world.slack.until(() => shown(world).includes('Storefront recovered'));
+    await untilShown(world, 'Storefront recovered');
     deploy(world, 'passed2');
     await polls(world);
     expect(shown(world)).not.toContain('passed2');
     await say(world, 'unwatch storefront');
     const ts = roots(world).at(-1)?.ts ?? '';
     await polls(world);
-    await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'watch:undo' });
-    await world.slack.until(() => shown(world).includes('restored the watch'));
+    await press(world, 'watch:undo', { ts });
+    await untilShown(world, 'restored the watch');
     time.set(MONDAY);
-    await world.slack.until(() => shown(world).includes('passed2'));
+    await untilShown(world, 'passed2');
     await polls(world);
     expect(news(world)).toHaveLength(2);
     expect(JSON.stringify(news(world)[1])).not.toContain('passed1');
@@ -158,7 +132,7 @@ describe('a watch with working hours', () => {
     const strange = await ann.submit('watch.edit', { ...project, server: 'web-1', hours: '9 & 18' });
     expect(strange.errors?.hours).toContain('9 & 18 is not a time range');
     await ann.submit('watch.edit', { ...project, server: 'web-1', hours: '22:00-06:00', mode: 'all' });
-    await world.slack.until(() => shown(world).includes('edited the watch'));
+    await untilShown(world, 'edited the watch');
     const edited = JSON.stringify(roots(world).at(-1));
     expect(edited).toContain('*Storefront* in `acme` (all events on the server `web-1`');
     expect(edited).toContain('Monday to Friday from 22:00 to 06:00, Europe/Lisbon');
@@ -172,14 +146,14 @@ describe('a watch', () => {
     await say(world, 'watch storefront --server web-1');
     deploy(world, 'other01', { servers: ['web-2'] });
     deploy(world, 'mine001', { servers: ['web-2', 'web-1'] });
-    await world.slack.until(() => shown(world).includes('mine001'));
+    await untilShown(world, 'mine001');
     await polls(world);
     expect(shown(world)).not.toContain('other01');
     await say(world, 'watch storefront failures');
     expect(JSON.stringify(await shareList(world, 'watch list'))).toContain('2 watches of this channel');
     await say(world, 'watch all --server WEB-2');
     deploy(world, 'third01', { servers: ['web-2'] });
-    await world.slack.until(() => shown(world).includes('third01'));
+    await untilShown(world, 'third01');
   });
 
   test('waits for no server of a failure that somebody closed', async ({ world }) => {
@@ -188,8 +162,7 @@ describe('a watch', () => {
     const root = (at: number) => news(world)[at]?.text ?? '';
     deploy(world, 'failed0', { succeeded: false, servers: ['web-1', 'web-2'] });
     await world.slack.until(() => root(0).includes('are failing'));
-    const place = { channel: CHANNEL, ts: news(world)[0]?.ts ?? '' };
-    await world.as('admin').click(place, { actionId: 'episode:close' });
+    await press(world, 'episode:close', news(world)[0]);
     await world.slack.until(() => root(0).includes(`closed by <@${PEOPLE.admin}>`));
     deploy(world, 'failed1', { succeeded: false });
     await world.slack.until(() => root(1).includes('are failing'));
@@ -201,14 +174,14 @@ describe('a watch', () => {
   test('mentions whoever has claimed the name of its events, until they give it back', async ({ world }) => {
     await say(world, 'watch storefront');
     deploy(world, 'first01');
-    await world.slack.until(() => shown(world).includes('first01'));
+    await untilShown(world, 'first01');
     await ask(world, '/deckhand me kim');
     deploy(world, 'mine001');
-    await world.slack.until(() => shown(world).includes('mine001'));
+    await untilShown(world, 'mine001');
     expect(JSON.stringify(news(world)[1])).toContain(`by <@${PEOPLE.member}>`);
     await ask(world, '/deckhand me none');
     deploy(world, 'mine002');
-    await world.slack.until(() => shown(world).includes('mine002'));
+    await untilShown(world, 'mine002');
     expect(JSON.stringify(news(world)[2])).toContain('by Kim');
   });
 });

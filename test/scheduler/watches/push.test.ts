@@ -3,28 +3,24 @@ import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ask, shareList } from '../../support/asking.ts';
-import { test as base } from '../../support/fixtures.ts';
 import { freePort } from '../../support/free-port.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { test as base, deploy, OTHER, press, roots, say, shown, untilShown } from '../channel.ts';
 
 const BASE = '/bots/deckhand';
 const PORT = String(await freePort());
 const PUBLIC_URL = `http://127.0.0.1:${PORT}${BASE}`;
 
-const test = base
-  .extend('worldOptions', () => ({ env: { PUBLIC_URL, PORT } }))
-  .extend('connected', () => true);
+const test = base.extend('worldOptions', () => ({ env: { PUBLIC_URL, PORT } }));
 
 /** Nothing listens there. */
 const NOBODY = 'http://127.0.0.1:9/nobody';
+const PUSHED = 'tells of deployments within seconds';
+const ON = [[true, true, true]];
+const OFF = [[false, false, false]];
 
-const cards = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
-const shown = (world: TestWorld) => JSON.stringify(cards(world).map(({ text, blocks }) => [text, blocks]));
-const latest = (world: TestWorld) => JSON.stringify(cards(world).at(-1)?.blocks);
-/** Sooner than the next poll. */
-const until = (world: TestWorld, check: () => boolean, what: string) =>
-  world.slack.until(check, { what, timeoutMs: 30_000 });
+const latest = (world: TestWorld) => JSON.stringify(roots(world).at(-1)?.blocks);
 const project = (world: TestWorld) => {
   const [storefront] = world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
   if (storefront === undefined) throw new Error('no project');
@@ -42,23 +38,12 @@ const reads = (world: TestWorld) =>
   world.service.requests.all.filter(({ path }) => path.endsWith('/activity')).length;
 const call = (url: string, body = '') => fetch(url, { method: 'POST', body });
 
-async function say(world: TestWorld, line: string): Promise<void> {
-  const before = cards(world).length;
-  await world.as('admin').command(CHANNEL, `/deckhand ${line}`);
-  await until(world, () => cards(world).length > before, `an answer to ${line}`);
-}
-
-function deploy(world: TestWorld, endRef: string, permalink = 'storefront'): void {
-  world.service.world.addDeployment({ account: ACCOUNT, project: permalink, endRef });
-}
-
 /** Presses the button of the latest message, and says yes to the question. */
 async function hearWithinSeconds(world: TestWorld) {
   const ann = world.as('admin');
-  const ts = cards(world).at(-1)?.ts ?? '';
   const [actionId = ''] = /watch:push#\w+/.exec(latest(world)) ?? [];
-  await ann.click({ channel: CHANNEL, ts }, { actionId });
-  await until(world, () => ann.openView()?.content.callback_id === 'watch.push', 'the question');
+  await press(world, actionId);
+  await world.slack.until(() => ann.openView()?.content.callback_id === 'watch.push');
   const question = JSON.stringify(ann.openView()?.content);
   const answer = await ann.submit('watch.push', {});
   return { question, answer };
@@ -67,66 +52,55 @@ async function hearWithinSeconds(world: TestWorld) {
 async function watchPushed(world: TestWorld, permalink = 'storefront'): Promise<void> {
   await say(world, `watch ${permalink} all`);
   await hearWithinSeconds(world);
-  await until(world, () => latest(world).includes('tells of deployments within seconds'), 'the changed card');
+  await world.slack.until(() => latest(world).includes(PUSHED), { what: 'the changed card' });
 }
 
 describe('hear within seconds', () => {
-  test.beforeEach(({ world }) => world.slack.invite(TEAM, CHANNEL, 'bot'));
   test('is offered for one project, asks first, and has the service call Deckhand', async ({ world }) => {
     await say(world, 'watch all failures');
     expect(shown(world)).not.toContain('Hear within seconds');
     await say(world, 'watch storefront all');
     const { question } = await hearWithinSeconds(world);
     expect(question).toContain('named *Deckhand*');
-    await until(
-      world,
-      () => shown(world).includes('tells of deployments within seconds'),
-      'the changed card',
-    );
-    expect(shown(world)).not.toContain('watch:push');
+    await untilShown(world, PUSHED);
+    expect(latest(world)).not.toContain('watch:push');
     expect(integrations(world)).toMatchObject([{ hookType: 'http_req', name: 'Deckhand' }]);
-    expect(flags(world)).toEqual([[true, true, true]]);
+    expect(flags(world)).toEqual(ON);
     expect(hook(world)).toMatch(new RegExp(`^${PUBLIC_URL}/hooks/[\\w-]{43}$`));
     deploy(world, 'pushed1');
-    await until(world, () => shown(world).includes('pushed1'), 'the event');
+    await untilShown(world, 'pushed1');
     expect(world.service.world.state.notifications).toMatchObject([{ status: 204 }]);
-    expect(await ask(world, '/deckhand watch list')).toContain('tells of deployments within seconds');
+    expect(await ask(world, '/deckhand watch list')).toContain(PUSHED);
   });
 
   test('is switched off with the last watch of the project, and on again by “Undo” or later', async ({
     world,
   }) => {
-    const undo = (ts: string | undefined) =>
-      world.as('admin').click({ channel: CHANNEL, ts: ts ?? '' }, { actionId: 'watch:undo' });
-    const OTHER = 'C0BILLING';
     await watchPushed(world);
     const first = hook(world);
-    world.slack.invite(TEAM, OTHER, 'bot');
-    await world.as('admin').command(OTHER, '/deckhand watch storefront failures');
-    await until(world, () => world.slack.messages(TEAM, OTHER).length === 1, 'the other watch');
+    await say(world, 'watch storefront failures', OTHER);
     await say(world, 'unwatch storefront');
     expect((await call(first)).status).toBe(204);
-    expect(flags(world)).toEqual([[true, true, true]]);
-    await undo(cards(world).at(-1)?.ts);
-    await until(world, () => shown(world).includes('restored the watch'), 'the watch');
-    await world.as('admin').command(OTHER, '/deckhand unwatch');
-    await until(world, () => world.slack.messages(TEAM, OTHER).length === 2, 'its end');
+    expect(flags(world)).toEqual(ON);
+    await press(world, 'watch:undo');
+    await untilShown(world, 'restored the watch');
+    await say(world, 'unwatch', OTHER);
 
     await say(world, 'unwatch storefront');
     expect((await call(first)).status).toBe(404);
-    await expect.poll(() => flags(world)).toEqual([[false, false, false]]);
-    await undo(cards(world).at(-1)?.ts);
-    await expect.poll(() => flags(world)).toEqual([[true, true, true]]);
+    await expect.poll(() => flags(world)).toEqual(OFF);
+    await press(world, 'watch:undo');
+    await expect.poll(() => flags(world)).toEqual(ON);
     expect(hook(world)).not.toBe(first);
     expect((await call(first)).status).toBe(404);
     expect((await call(hook(world))).status).toBe(204);
 
     await say(world, 'unwatch storefront');
-    await expect.poll(() => flags(world)).toEqual([[false, false, false]]);
+    await expect.poll(() => flags(world)).toEqual(OFF);
     // Somebody deletes it at the service.
     project(world).integrations.length = 0;
     await watchPushed(world);
-    expect(flags(world)).toEqual([[true, true, true]]);
+    expect(flags(world)).toEqual(ON);
     expect((await call(hook(world))).status).toBe(204);
   });
 
@@ -141,7 +115,7 @@ describe('hear within seconds', () => {
     expect(await ask(world, '/deckhand doctor')).toContain('go to an old address');
     await hearWithinSeconds(world);
     await expect.poll(() => hook(world)).toContain(`${PUBLIC_URL}/new/hooks/`);
-    await until(world, () => latest(world).includes('tells of deployments'), 'the changed list');
+    await world.slack.until(() => latest(world).includes(PUSHED), { what: 'the changed list' });
     expect((await call(first)).status).toBe(404);
     expect(integrations(world)).toHaveLength(1);
   });
@@ -152,7 +126,7 @@ describe('hear within seconds', () => {
     await ask(world, `/deckhand disconnect ${ACCOUNT}`, 'admin');
     const ts = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.ts ?? '';
     await ann.click({ channel: CHANNEL, ts }, { actionId: 'disconnect:confirm' });
-    await expect.poll(() => flags(world)).toEqual([[false, false, false]]);
+    await expect.poll(() => flags(world)).toEqual(OFF);
     expect((await call(hook(world))).status).toBe(404);
   });
 
@@ -168,7 +142,6 @@ describe('hear within seconds', () => {
 });
 
 describe('a call of the service', () => {
-  test.beforeEach(({ world }) => world.slack.invite(TEAM, CHANNEL, 'bot'));
   test('has the feed read at once, and again two seconds later for all that came meanwhile', async ({
     world,
   }) => {
@@ -180,7 +153,7 @@ describe('a call of the service', () => {
     const answers = await Promise.all(calls);
     expect(answers.map(({ status }) => status)).toEqual(calls.map((_, at) => (at % 2 === 0 ? 204 : 404)));
     deploy(world, 'among01');
-    await until(world, () => shown(world).includes('among01'), 'the event');
+    await untilShown(world, 'among01');
     // One at once, one for what came later, and one poll.
     const most = 3 + (performance.now() - begun) / 2_000;
     expect(reads(world) - before).toBeLessThanOrEqual(most);
@@ -189,10 +162,8 @@ describe('a call of the service', () => {
   test('is refused if its body is too large, and closes no other', async ({ world }) => {
     await watchPushed(world);
     const before = reads(world);
-    const large = 'x'.repeat(1_000_000);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => post(hook(world), large)));
-    expect(new Set(answers)).toEqual(new Set([413]));
-    expect((await call(hook(world), large)).status).toBe(413);
+    const large = Array.from({ length: 20 }, () => call(hook(world), 'x'.repeat(1_000_000)));
+    expect(new Set((await Promise.all(large)).map(({ status }) => status))).toEqual(new Set([413]));
     expect(reads(world)).toBe(before);
     expect((await call(hook(world), 'x'.repeat(60_000))).status).toBe(204);
     expect(await (await fetch(hook(world))).text()).toBe('not found');
@@ -203,17 +174,9 @@ describe('a call of the service', () => {
   test('finds nothing after an uninstall', async ({ world }) => {
     await watchPushed(world);
     const url = hook(world);
-    let isOver = false;
-    const calling = (async () => {
-      const seen = new Set<number>();
-      while (!isOver) seen.add((await call(url)).status);
-      return seen;
-    })();
     world.slack.uninstall(TEAM);
     await world.logged('"event":"uninstalled"');
     expect((await call(url)).status).toBe(404);
-    isOver = true;
-    expect([...(await calling)].filter((status) => status !== 204 && status !== 404)).toEqual([]);
     expect(await world.app.parts.store.of('-').collection('hook-tokens', z.unknown()).list()).toEqual([]);
   });
 
@@ -225,21 +188,9 @@ describe('a call of the service', () => {
     await expect.poll(() => reads(world)).toBe(before + 1);
     // The answer under way was made before this one.
     deploy(world, 'within1');
-    await until(world, () => shown(world).includes('within1'), 'the event');
+    await untilShown(world, 'within1');
   });
 });
-
-/** Sends no `content-length`. */
-function post(url: string, body: string): Promise<number | undefined> {
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method: 'POST', headers: { 'transfer-encoding': 'chunked' } }, (answer) => {
-      resolve(answer.statusCode);
-      answer.resume();
-    });
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
 
 describe('by the clock', () => {
   let time: ManualClock;
@@ -274,7 +225,7 @@ describe('by the clock', () => {
     const isHeard = () => notifications.every(({ url, status }) => status === 204 || url === NOBODY);
     await expect.poll(isHeard).toBe(true);
     await pass(2_000);
-    await until(world, () => shown(world).includes(endRef), endRef);
+    await untilShown(world, endRef);
   }
 
   async function deployUnheard(endRef: string): Promise<void> {
@@ -301,7 +252,7 @@ describe('by the clock', () => {
     await secondsUntilRead();
     await deployUnheard('silent1');
     await secondsUntilRead();
-    await until(world, () => shown(world).includes('silent1'), 'the event, by a poll');
+    await untilShown(world, 'silent1');
     expect(await secondsUntilRead()).toBeLessThan(35);
     expect(await ask(world, '/deckhand watch list')).toContain('Calls of the service do not arrive');
     expect(await ask(world, '/deckhand doctor')).toContain('do not arrive, so it is polled every minute');
@@ -317,7 +268,7 @@ describe('by the clock', () => {
     await secondsUntilRead();
     await pass(40_000);
     deploy(world, 'first01');
-    deploy(world, 'other01', 'billing-api');
+    deploy(world, 'other01', { project: 'billing-api' });
     await deployHeard('third01');
     expect(shown(world)).toContain('other01');
     await pass(400_000);
