@@ -95,13 +95,3 @@ describe.for(Object.keys(KINDS) as Kind[])('the form that edits a %s', (kind) =>
     await world.slack.until(() => view(world, 'admin') === undefined || shown().includes('archived'));
   });
 });
-
-describe('the form that edits a watch without hours', () => {
-  test.override({ connected: true });
-
-  test('saves hours', async ({ world }) => {
-    await open(world, 'watch');
-    await world.as('admin').submit('watch.edit', { hours: '9-18' });
-    await world.slack.until(() => channelText(world).includes('from 09:00 to 18:00'), { what: 'the hours' });
-  });
-});

@@ -25,10 +25,8 @@ describe('what the service says about a failure, in an answer', () => {
   test.override({ worldOptions: BRISK });
 
   test.for([
-    [401, 'unauthorized', 'was revoked or rotated'],
     [403, 'permission_denied', 'The service refused this'],
     [404, 'record_not_found', 'did not find the profile'],
-    [429, 'rate_limited', 'busy'],
   ] as const)('follows our sentence: a hint with %i %s', async ([status, code, ours], { world }) => {
     refuse(world, 'profile', status, { error_code: code, hint: HINT });
     const said = await sentence(world);

@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
 import { answerTo, ask } from '../support/asking.ts';
-import { HASTY } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
@@ -101,19 +100,5 @@ describe('menus in place of identifiers', () => {
     await world.app.workspaces.open(TEAM).roles.set(holders);
     const after = await world.as('admin').suggest(place, { actionId: 'invoice', query: '2003' });
     expect(after.options).toEqual([]);
-  });
-});
-
-describe('menus of a service that fails', () => {
-  test.override({ connected: true, worldOptions: HASTY });
-
-  test('offer what was typed', async ({ world }) => {
-    world.service.faults.add({ path: '/**', status: 500, body: { error_code: 'internal_error' } });
-    await world.as('admin').command(CHANNEL, '/deckhand settings');
-    const view = await world.slack.until(() => world.as('admin').openView());
-    const suggest = (query: string) =>
-      world.as('admin').suggest({ viewId: view.id }, { actionId: 'project', query });
-    expect((await suggest('storefront')).options).toEqual([expect.objectContaining({ value: 'storefront' })]);
-    expect((await suggest('')).options).toEqual([]);
   });
 });

@@ -78,7 +78,7 @@ test('what is kept for a time has the end that the privacy page states, and is d
   await enroll(world);
 
   const page = await (await fetch(`${world.origin}/privacy`)).text();
-  expect(page).toContain('the newest 50,000 entries at most');
+  expect(page).toMatch(/with what result: 400 days, the newest 50,000 entries at most/);
   const collections = collectionsOf(world);
   expect(collections).toEqual(expect.arrayContaining(KEPT));
   for (const collection of collections) {

@@ -19,24 +19,6 @@ describe('me', () => {
     return answer();
   }
 
-  test('offers the names in recent events, and takes the chosen one', async ({ world }) => {
-    world.service.world.addDeployment({
-      account: ACCOUNT,
-      project: 'storefront',
-      endedAt: Date.now(),
-      succeeded: true,
-    });
-    const name = world.service.world.state.accounts.get(ACCOUNT)?.events[0]?.user ?? '';
-    await ask(world, '/deckhand me');
-    const shown = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1);
-    expect(shown?.text).toContain('Choose your name in `acme` to be mentioned.');
-    expect(JSON.stringify(shown)).toContain('"action_id":"me:name"');
-    expect(JSON.stringify(shown)).toContain(`"value":"${name}"`);
-    expect(await ask(world, `/deckhand me ${name}`)).toContain(
-      `You are mentioned when \`acme\` says *${name}* did something.`,
-    );
-  });
-
   test('asks before it takes a name that no event holds, and shows, changes and ends it', async ({
     world,
   }) => {

@@ -68,12 +68,6 @@ describe('invoices', () => {
   });
 
   test.for([
-    [
-      'an address on another host',
-      LIST,
-      record('https://evil.example/1001.pdf'),
-      'not on the account’s own host',
-    ],
     ['an address that is none', LIST, record('nonsense'), 'no full address for the PDF'],
     ['no PDF', '/*/account/invoices/1001.pdf', { nothing: true }, 'is not a PDF'],
   ] as const)(

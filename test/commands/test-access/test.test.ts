@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { ask } from '../../support/asking.ts';
 import { BRISK, HASTY } from '../../support/faults.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -72,11 +73,15 @@ describe('test access from a channel', () => {
     expect(kept?.target.server?.name).toBe('web-1');
   });
 
-  test('points to the run that goes on instead of starting a second', async ({ world }) => {
+  test('points to the run that goes on instead of starting a second, from a row of the projects too', async ({
+    world,
+  }) => {
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
     await run(world, 'test storefront');
     await rootSays(world, 'running');
-    await world.as('admin').command(CHANNEL, '/deckhand test Storefront');
+    await ask(world, '/deckhand projects', 'admin');
+    const { ts = '' } = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? {};
+    await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'test:project#1' });
     await world.slack.until(() => privately(world, 'admin').some((text) => text.includes('running already')));
     expect(roots(world)).toHaveLength(1);
     expect(world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.text).toMatch(/<http[^|]+\|See it here>/);
