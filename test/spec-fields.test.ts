@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ask, enroll } from './support/asking.ts';
+import { ask, enroll, openForm } from './support/asking.ts';
 import { BRISK, failing, mend } from './support/faults.ts';
 import {
   ACCOUNT,
   API_KEY,
-  CHANNEL,
   EMAIL,
   openTestWorld,
   PEOPLE,
@@ -271,9 +270,7 @@ describe('a field of the specification', () => {
       email_verified: false,
     };
     world.service.faults.add({ path: '/api/v1/signup', status: 201, body });
-    const ann = world.as('admin');
-    await ann.command(CHANNEL, '/deckhand signup');
-    await world.slack.until(() => ann.openView()?.content.callback_id === 'signup');
+    const ann = await openForm(world, 'signup');
     const form = { email: 'n@example.org', password: 'long enough', terms_accepted: ['true'] };
     await ann.submit('signup', form);
     const seen = () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? '');

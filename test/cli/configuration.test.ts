@@ -9,7 +9,7 @@ import { EXPORT } from '../../src/cli/configuration.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { Channel } from '../../src/records/channels.ts';
 import { TRIED } from '../store/databases.ts';
-import { ask } from '../support/asking.ts';
+import { ask, openForm } from '../support/asking.ts';
 import { MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
 import {
@@ -113,8 +113,7 @@ test.each(TRIED)('what people set up on $name is the same in an empty store', as
     await admin.command(CHANNEL, `/deckhand ${words}`);
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > before, { what: words });
   }
-  await admin.command(CHANNEL, '/deckhand roles');
-  await world.slack.until(() => admin.openView()?.content.callback_id === 'roles');
+  await openForm(world, 'roles');
   const roles = { admin: [PEOPLE.admin], operator: [PEOPLE.member], billing: [PEOPLE.billing] };
   await admin.submit('roles', {
     ...roles,

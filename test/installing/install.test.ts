@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SCOPE_NAMES } from '../../src/slack/failure.ts';
-import { ask } from '../support/asking.ts';
+import { ask, openForm } from '../support/asking.ts';
 import { openBrowser } from '../support/installing.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { storedText } from '../support/stored-text.ts';
-import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const MINUTE = 60_000;
 
@@ -42,8 +42,7 @@ describe('installing', () => {
     await world.slack.until(() => world.slack.dms(TEAM, PEOPLE.member).length > 0);
     const greeting = JSON.stringify(world.slack.dms(TEAM, PEOPLE.member));
     expect(greeting).toContain('Connect an account');
-    await world.as('member').command(CHANNEL, '/deckhand connect');
-    await world.slack.until(() => world.as('member').openView()?.content.callback_id === 'connect');
+    await openForm(world, 'connect', 'connect', 'member');
   });
 
   it('says when Slack refuses the code, or cannot be reached, or the person says no', async () => {

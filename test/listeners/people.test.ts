@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { PersonOptions } from '../../sandbox/slack/state/people.ts';
-import { answerTo, ask } from '../support/asking.ts';
+import { answerTo, ask, openForm } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
 import { sendClick } from '../support/signed.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
@@ -54,8 +54,7 @@ describe('guests', () => {
     admit(world, { guest: 'single' });
     const guest = world.slack.as(TEAM, WHO);
     const tick = async (guests: string[]): Promise<string> => {
-      await world.as('admin').command(CHANNEL, '/deckhand roles');
-      await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'roles');
+      await openForm(world, 'roles');
       return answerTo(world, 'admin', () =>
         world.as('admin').submit('roles', { admin: [PEOPLE.admin], operator: [], billing: [], guests }),
       );
@@ -69,8 +68,7 @@ describe('guests', () => {
     await reads(world, 'Storefront');
     const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
     expect(latest?.entry.target).toContain('+guests');
-    await world.as('admin').command(CHANNEL, '/deckhand roles');
-    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'roles');
+    await openForm(world, 'roles');
     expect(JSON.stringify(world.as('admin').openView()?.content.blocks)).toContain(
       '"initial_options":[{"text"',
     );

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { openForm } from '../support/asking.ts';
 import { HASTY } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
@@ -35,9 +36,7 @@ describe('what takes its time', () => {
     world,
   }) => {
     await world.connect();
-    const ann = world.as('admin');
-    await ann.command(CHANNEL, '/deckhand server add storefront');
-    await world.slack.until(() => ann.openView()?.content.callback_id === 'server.add');
+    const ann = await openForm(world, 'server add storefront', 'server.add');
     const shown = () => JSON.stringify(ann.openView()?.content.blocks ?? []);
     world.service.faults.add({ path: `/${ACCOUNT}/managed_hosting/sizes`, delayMs: 1_000, times: 1 });
     const viewId = ann.openView()?.id ?? '';
@@ -51,9 +50,7 @@ describe('what takes its time', () => {
   test('what takes its time as a form says for how long, until the outcome takes its place', async ({
     world,
   }) => {
-    const ann = world.as('admin');
-    await ann.command(CHANNEL, '/deckhand connect');
-    await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+    const ann = await openForm(world, 'connect');
     world.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 2_500, times: 1 });
     await ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
     const shown = () => JSON.stringify(ann.openView()?.content.blocks ?? []);

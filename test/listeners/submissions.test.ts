@@ -4,15 +4,15 @@ import { readInteraction, readViewState } from '../../src/listeners/payloads/pay
 import { SubmissionBody } from '../../src/listeners/payloads/schemas.ts';
 import { acknowledgeForm } from '../../src/listeners/pipeline/run-submission.ts';
 import type { SubmissionAck } from '../../src/listeners/pipeline/submission-view.ts';
+import { openForm } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
-import { ACCOUNT, API_KEY, CHANNEL, EMAIL, TEAM, type TestWorld } from '../support/test-world.ts';
+import { ACCOUNT, API_KEY, EMAIL, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const RIGHT = { account: ACCOUNT, email: EMAIL, api_key: API_KEY };
 
 describe('a submitted form', () => {
   test.beforeEach(async ({ world }) => {
-    await world.as('admin').command(CHANNEL, '/deckhand connect');
-    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'connect');
+    await openForm(world, 'connect');
   });
 
   test('a submitted form is carried out once, however often it is clicked while it runs', async ({

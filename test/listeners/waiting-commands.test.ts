@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { ask } from '../support/asking.ts';
+import { ask, openForm } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
@@ -61,9 +61,7 @@ describe('a command that was typed before an account was connected', () => {
 
   test('runs after a sign-up, once the e-mail address is verified', async ({ world }) => {
     await ask(world, '/deckhand projects');
-    const ann = world.as('admin');
-    await ann.command(CHANNEL, '/deckhand signup');
-    await world.slack.until(() => ann.openView()?.content.callback_id === 'signup');
+    const ann = await openForm(world, 'signup');
     await ann.submit('signup', {
       email: 'new@example.org',
       password: 'CanaryPassword-1f2e3d4c5b6a-Canary',

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { ALL, readBack, withSide } from '../../src/cli/stores.ts';
 import { pagesOf } from '../../src/store/documents.ts';
+import { openForm } from '../support/asking.ts';
 import { openBrowser } from '../support/installing.ts';
 import { linkButton, openLinkable, openLinkBrowser } from '../support/linking.ts';
 import {
   ACCOUNT,
   API_KEY,
-  CHANNEL,
   EMAIL,
   openTestWorld,
   PEOPLE,
@@ -58,9 +58,7 @@ it('nothing is sealed but by those whose values the test above has seen', () => 
 
 /** A form that is stored and waits for the service. */
 async function leaveForm(world: TestWorld): Promise<void> {
-  const ann = world.as('admin');
-  await ann.command(CHANNEL, '/deckhand connect');
-  await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+  const ann = await openForm(world, 'connect');
   const fault = world.service.faults.add({ path: `/${ACCOUNT}/**`, delayMs: 60_000 });
   void ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
   await expect.poll(() => fault.hits()).toBeGreaterThan(0);

@@ -7,6 +7,7 @@ import { GLOBAL } from '../../src/store/store.ts';
 import { defineJob } from '../../src/workspace/define-job.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';
 import { TRIED } from '../store/databases.ts';
+import { openForm } from '../support/asking.ts';
 import { openBrowser } from '../support/installing.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { sendCommand } from '../support/signed.ts';
@@ -65,9 +66,7 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
       await gate.promise;
       return body;
     };
-    const ann = world.as('admin');
-    await ann.command(CHANNEL, '/deckhand connect');
-    await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+    const ann = await openForm(world, 'connect');
     const sent = ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
     await asked.promise;
     return async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { type Clock, systemClock } from '../../src/core/time/clock.ts';
-import { ask } from '../support/asking.ts';
+import { ask, openForm } from '../support/asking.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { storedText } from '../support/stored-text.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
@@ -75,9 +75,7 @@ describe('a walk through all commands, buttons and forms, where all that the ser
       env: { SERVICE_BASE_URL: `${proxy.origin}/{account}`, LOG_LEVEL: 'trace' },
     });
     proxy.target = world.service.origin;
-    const ann = world.as('admin');
-    await ann.command(CHANNEL, '/deckhand connect');
-    await world.slack.until(() => ann.openView()?.content.callback_id === 'connect');
+    const ann = await openForm(world, 'connect');
     await ann.submit('connect', { account: 'acme', email, api_key: apiKey });
     // With a name of one's own, so that there is a watch of one's own to end.
     expect(await ask(world, `/deckhand me ${firstName} ${lastName}`, 'admin')).toContain('You are mentioned');

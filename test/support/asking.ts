@@ -10,6 +10,19 @@ export async function ask(
   return answerTo(world, who, () => world.as(who).command(CHANNEL, line));
 }
 
+/** Types a command, and waits for the form that it opens. @returns who typed it */
+export async function openForm(
+  world: TestWorld,
+  line: string,
+  form = line,
+  who: keyof typeof PEOPLE = 'admin',
+) {
+  const person = world.as(who);
+  await person.command(CHANNEL, `/deckhand ${line}`);
+  await world.slack.until(() => person.openView()?.content.callback_id === form, { what: 'the form' });
+  return person;
+}
+
 /** What only this person reads after an act of theirs. */
 export async function answerTo(
   { slack }: TestWorld,

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { LocalSlack } from '../../../sandbox/slack/local-slack.ts';
+import { openForm } from '../../support/asking.ts';
 import { failingDatabase } from '../../support/failing-database.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM } from '../../support/test-world.ts';
@@ -45,8 +46,7 @@ describe.concurrent('Socket Mode', () => {
     world,
   }) => {
     const { slack, service } = world;
-    await world.as('admin').command(CHANNEL, '/deckhand connect');
-    await slack.until(() => world.as('admin').openView()?.content.callback_id === 'connect');
+    await openForm(world, 'connect');
     service.faults.add({ path: `/${ACCOUNT}/projects`, delayMs: 500, times: 1 });
     const asked = service.requests.nextArrival(({ path }) => path.includes('projects'));
     const form = { account: ACCOUNT, email: EMAIL, api_key: API_KEY };
@@ -67,9 +67,7 @@ describe.concurrent('Socket Mode', () => {
     world,
   }) => {
     const { slack, service } = world;
-    const admin = world.as('admin');
-    await admin.command(CHANNEL, '/deckhand connect');
-    await slack.until(() => admin.openView()?.content.callback_id === 'connect');
+    const admin = await openForm(world, 'connect');
     const path = `/${ACCOUNT}/projects`;
     const fault = service.faults.add({ path, status: 401, body: {}, delayMs: 500 });
     const asked = service.requests.nextArrival((request) => request.path.includes('projects'));
