@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createInstallations } from '../../src/installing/oauth-installations.ts';
 import { createLog } from '../../src/observability/log.ts';
@@ -9,6 +7,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { createSealer, parseEncryptionKeys } from '../../src/store/sealer.ts';
 import type { Installations } from '../../src/workspace/installations.ts';
 import { TRIED } from '../store/databases.ts';
+import { listenHere } from '../support/free-port.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { openProxy } from '../support/proxy.ts';
@@ -53,14 +52,13 @@ async function openRotating() {
     if (byOauth === undefined) throw new Error('installs are not by OAuth');
     const provider = byOauth.provider('install');
     const ours = createServer((request, response) => void provider.handleCallback(request, response));
-    await once(ours.listen(0, '127.0.0.1'), 'listening');
+    const host = await listenHere(ours);
     onTestFinished(() => void ours.close());
     const back = new URL(
       slack.as(TEAM, PEOPLE.admin).install(await provider.generateInstallUrl(byOauth.options)),
     );
-    const { port } = ours.address() as AddressInfo;
     const cookie = `install=${back.searchParams.get('state')}`;
-    const end = await fetch(`http://127.0.0.1:${port}/back${back.search}`, { headers: { cookie } });
+    const end = await fetch(`http://${host}/back${back.search}`, { headers: { cookie } });
     expect(end.status).toBe(200);
   }
 

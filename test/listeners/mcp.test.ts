@@ -154,28 +154,15 @@ describe('the MCP endpoint', () => {
     await fail(world, CHANNEL, 'Storefront');
     await fail(world, 'C0BILLING', 'Billing');
     await fail(world, direct, 'Own', PEOPLE.admin);
-    const root = { channel: CHANNEL, ts: world.slack.messages(TEAM, CHANNEL)[0]?.ts ?? '' };
-    await world.as('admin').click(root, { actionId: 'episode:claim' });
-    await world.slack.until(() => JSON.stringify(world.slack.messages(TEAM, CHANNEL)).includes('is on it'));
     expect(await projects(slackOf(PEOPLE.member))).toEqual(['Billing', 'Storefront']);
     expect(await projects(slackOf(PEOPLE.admin))).toEqual(['Billing', 'Own', 'Storefront']);
     // The conversation with the assistant is a direct message of its own.
     expect(await projects(slackOf(PEOPLE.member, TEAM, { channel_id: 'D0SLACKBOT' }))).toHaveLength(2);
     const here = slackOf(PEOPLE.member, TEAM, { channel_id: CHANNEL });
-    expect((await read(client, 'failing', {}, here)).failing).toEqual([
-      expect.objectContaining({
-        project: 'Storefront',
-        what: 'deployments are failing',
-        failures: 1,
-        who_is_on_it: `<@${PEOPLE.admin}>`,
-      }),
-    ]);
+    const failing = { project: 'Storefront', what: 'deployments are failing', failures: 1 };
+    expect((await read(client, 'failing', {}, here)).failing).toEqual([expect.objectContaining(failing)]);
     const { blocks } = await call(client, 'failing', {}, here);
     expect(blocks).toContain('*Storefront: deployments are failing since');
-    expect(blocks).toContain('Take over');
-    const workspace = world.app.workspaces.open(TEAM);
-    await workspace.channels.change(CHANNEL, () => ({ commands: ['test'] }));
-    expect(await call(client, 'failing', {}, here)).toMatchObject({ isError: true });
   });
 
   test('has with each answer what to ask next, and the blocks that people see', async ({ world }) => {

@@ -45,9 +45,3 @@ test.each([
   const signup = await signUp(client.service, REQUEST);
   expect(signup).toMatchObject({ api_key: 'key', account: { name: 'acme', subdomain: 'acme', url: null } });
 });
-
-test('without a sign-up address there is no sign-up', async () => {
-  await using client = open();
-  expect(client.service.signup).toBeUndefined();
-  await expect(signUp(client.service, REQUEST)).rejects.toThrow(TypeError);
-});

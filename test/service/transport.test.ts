@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
@@ -8,6 +7,7 @@ import { createService, type Observed } from '../../src/service/client.ts';
 import { getProfile } from '../../src/service/profile.ts';
 import { getTestAccess } from '../../src/service/projects.ts';
 import { explain } from '../../src/views/blocks/failures.ts';
+import { listenHere } from '../support/free-port.ts';
 import { failure, KEY, openAccount, openWire, type Reply, startTestClock, startWire } from './wire.ts';
 
 const PROFILE = { email_address: 'ada@example.com', account: { name: 'Acme' } };
@@ -100,9 +100,7 @@ test.each([
   ['nothing', '', 'unreachable'],
 ])('a server that speaks %s', async (_what, bytes, kind) => {
   const server = createTcpServer((socket) => socket.once('data', () => socket.end(bytes)));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  await using client = openAccount(`http://127.0.0.1:${port}`);
+  await using client = openAccount(`http://${await listenHere(server)}`);
   const error = await failure(getProfile(client.account, onlyOnce));
   expect(error).toMatchObject({ kind, certainlyNotDone: false });
   expect(inspect(error, { depth: 9, showHidden: true })).not.toMatch(/secret-banner|half"/);

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { ServiceError } from '../../src/core/errors.ts';
 import type { Clock } from '../../src/core/time/clock.ts';
 import { createService, type ServiceOptions } from '../../src/service/client.ts';
+import { listenHere } from '../support/free-port.ts';
 
 /** An answer: a value to be sent as JSON with 200, a whole reply, or whatever a function does. */
 export type Reply =
@@ -43,10 +42,8 @@ export async function startWire(script: Record<string, Reply[]>): Promise<Wire> 
   server.on('connection', () => {
     connections += 1;
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `http://${await listenHere(server)}`,
     requests,
     connections: () => connections,
     async [Symbol.asyncDispose]() {

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Agent, type Dispatcher, MockAgent } from 'undici';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { createLog } from '../../src/observability/log.ts';
 import { listResponseHosts } from '../../src/slack/uploads.ts';
 import { postToResponseUrl } from '../../src/slack/web.ts';
+import { listenHere } from '../support/free-port.ts';
 
 const agent = new Agent();
 afterAll(() => agent.close());
@@ -18,11 +17,9 @@ async function openHost(answer: { status: number; location?: string; body?: stri
     paths.push(request.url ?? '');
     const headers = answer.location === undefined ? {} : { location: answer.location };
     response.writeHead(answer.status, headers).end(answer.body);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  return { host: `127.0.0.1:${port}`, paths };
+  return { host: await listenHere(server), paths };
 }
 
 async function respond(url: string, hosts: string[], through: Dispatcher = agent) {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { listenHere } from './free-port.ts';
 
 /** Stands between Deckhand and its Postgres, and fails as networks and failovers do. */
 export interface DatabaseProxy {
@@ -53,10 +54,9 @@ export async function openDatabaseProxy(target: string): Promise<DatabaseProxy> 
       });
     }
     client.on('close', () => clients.delete(client));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   const url = new URL(target);
-  url.port = String((server.address() as AddressInfo).port);
+  url.host = await listenHere(server);
 
   return {
     url: url.href,

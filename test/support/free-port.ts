@@ -1,4 +1,5 @@
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
 /** Below what systems hand out to those who ask for any port, so that no such server takes it before its user does. */
 const LOWEST = 20_000;
@@ -29,4 +30,10 @@ function isFree(port: number): Promise<boolean> {
     server.once('error', () => resolve(false));
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
+}
+
+/** Has the server listen on this machine, at a port that the system chooses. @returns `127.0.0.1:<port>` */
+export async function listenHere(server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

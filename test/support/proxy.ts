@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenHere } from './free-port.ts';
 
 export interface ServiceProxy {
   origin: string;
@@ -34,11 +34,8 @@ export async function openProxy(): Promise<ServiceProxy> {
     const body = isText ? Buffer.from(await proxy.change(bytes.toString(), request.url ?? '')) : bytes;
     response.writeHead(answer.status, { 'content-type': type, 'content-length': body.length }).end(body);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
   const proxy: ServiceProxy = {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `http://${await listenHere(server)}`,
     target: '',
     change: (body) => body,
     async close() {

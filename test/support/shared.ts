@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import type { BrowserServer } from 'playwright-core';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { bundle } from './bundle.ts';
+import { listenHere } from './free-port.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 /** What all workers of a run share. Each is made when it is asked for first. */
@@ -44,9 +43,8 @@ export async function setup(): Promise<() => Promise<void>> {
     } catch (error) {
       response.writeHead(500).end(String(error));
     }
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  process.env.DECKHAND_TEST_SHARED = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  process.env.DECKHAND_TEST_SHARED = `http://${await listenHere(server)}`;
   return async () => {
     server.close();
     server.closeAllConnections();

@@ -1,11 +1,11 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { TOOLS } from '../../../src/commands/mcp/tools.ts';
 import { allCommands } from '../../../src/commands/registry.ts';
 import { STEPS } from '../../../src/commands/workflows/steps.ts';
 import { NO_TRACING, type Tracing } from '../../../src/observability/tracing.ts';
+import { listenHere } from '../../support/free-port.ts';
 import { sendJson, sendPayload, sendSigned } from '../../support/signed.ts';
 import { ACCOUNT, TEAM, type TestWorld } from '../../support/test-world.ts';
 
@@ -250,8 +250,7 @@ export async function startAnswers() {
     answers.set(id, `${answers.get(id) ?? ''}${await text(request)}`);
     response.end('ok');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const host = await listenHere(server);
   return {
     host,
     url: (id: string) => `http://${host}/${id}`,
