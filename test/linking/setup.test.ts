@@ -7,7 +7,7 @@ describe('linking where the endpoints have an origin of their own', () => {
   let world: TestWorld;
   let browser: ReturnType<typeof openLinkBrowser>;
   beforeEach(async () => {
-    world = await openLinkable({ authorisation: { ownAuthOrigin: true, oauthIss: true } });
+    world = await openLinkable({ oauth: { ownAuthOrigin: true, oauthIss: true } });
     browser = openLinkBrowser(world);
   });
   afterEach(() => world.stop());

@@ -58,7 +58,7 @@ async function openOn(url: string): Promise<TestWorld> {
       SERVICE_OAUTH_CLIENT_ID: CLIENT.id,
       SERVICE_OAUTH_CLIENT_SECRET: SECRET,
     },
-    oauthClients: [CLIENT],
+    oauth: { oauthClients: [CLIENT] },
     projects: ['Storefront', 'Billing API'].map((name) => ({
       name,
       identifier: `project-of-${name}`,

@@ -17,23 +17,3 @@ const anyPoint = fc.integer({ min: 0, max: 0x10ffff - HALVES }).map(
 export function anyText(constraints: Omit<StringConstraints, 'unit'> = {}): fc.Arbitrary<string> {
   return fc.string({ ...constraints, unit: anyPoint });
 }
-
-const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@";
-const segment = fc.string({
-  unit: fc.oneof(
-    { weight: 10, arbitrary: fc.constantFrom(...LETTERS) },
-    { weight: 1, arbitrary: anyPoint.map(escaped) },
-  ),
-});
-
-/** As `fc.webUrl`, which makes percent signs from `unit: 'binary'`. */
-export function webUrl(schemes: readonly string[] = ['http', 'https']): fc.Arbitrary<string> {
-  return fc
-    .tuple(fc.constantFrom(...schemes), fc.webAuthority(), fc.array(segment))
-    .map(([scheme, authority, path]) => `${scheme}://${authority}${path.map((part) => `/${part}`).join('')}`);
-}
-
-function escaped(point: string): string {
-  const encoded = encodeURIComponent(point);
-  return encoded === point ? `%${point.charCodeAt(0).toString(16)}` : encoded;
-}

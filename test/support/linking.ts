@@ -43,11 +43,11 @@ export function openLinkBrowser(world: TestWorld) {
 
 /** Deckhand, with an OAuth client of the service. */
 export async function openLinkable(
-  options: Pick<TestWorldOptions, 'clock' | 'env' | 'authorisation' | 'connected' | 'slackApp'>,
+  options: Pick<TestWorldOptions, 'clock' | 'env' | 'oauth' | 'connected' | 'slackApp'>,
 ): Promise<TestWorld> {
   return openTestWorld({
     ...options,
-    oauthClients: [CLIENT],
+    oauth: { oauthClients: [CLIENT], ...options.oauth },
     env: {
       PUBLIC_URL,
       SERVICE_OAUTH_CLIENT_ID: CLIENT.id,

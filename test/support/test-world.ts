@@ -33,42 +33,37 @@ export interface TestWorld {
   config: Config;
   /** `http://127.0.0.1:<port>` */
   origin: string;
-  /** Every line of the log so far. */
   logs: string[];
   /** Resolves with the first line, also one of the past, that holds the words. */
   logged(words: string): Promise<string>;
-  /** Where the SQLite file is. */
+  /** The folder of the SQLite file. */
   folder: string;
   as(who: keyof typeof PEOPLE): ReturnType<LocalSlack['as']>;
   /** Fills and submits the connect modal as the admin. */
   connect(): Promise<void>;
-  /** Stops Deckhand, and starts it anew on the same store. */
+  /** Stops Deckhand, and starts it again on the same store. */
   restart(meanwhile: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
+type ServiceOptions = NonNullable<Parameters<typeof startSimulatedService>[0]>;
+
 export interface TestWorldOptions {
-  /** Environment variables in place of the usual ones. */
   env?: Record<string, string>;
   /** Projects of the account; two small ones by default. */
   projects?: NonNullable<Parameters<SimulatedService['world']['addAccount']>[0]['projects']>;
   seed?: 'empty' | 'demo';
   /** Serves the workspace's web page at `slack.origin`. */
   page?: boolean;
-  /** Applications registered with the service. */
-  oauthClients?: NonNullable<Parameters<typeof startSimulatedService>[0]>['oauthClients'] & object;
-  /** Where OAuth's endpoints are, and what its answers say. */
-  authorisation?: Pick<
-    NonNullable<Parameters<typeof startSimulatedService>[0]>,
-    'ownAuthOrigin' | 'oauthIss' | 'oauthEmail'
-  >;
+  /** Applications registered with the service, OAuth's endpoints and what its answers say. */
+  oauth?: Pick<ServiceOptions, 'oauthClients' | 'ownAuthOrigin' | 'oauthIss' | 'oauthEmail'>;
   /** Deckhand's time; the system's by default. */
   clock?: Clock;
   /** The time of all three, which a test moves. */
   time?: Clock;
   /** How the app is registered with the local Slack, beside the manifest. */
   slackApp?: NonNullable<LocalSlackOptions['app']>;
-  /** Whether Slack holds to its documented rates. */
+  /** Slack holds to its documented rates. */
   realRates?: boolean;
   /** Nothing is installed yet: workspaces come by OAuth. */
   byOauth?: boolean;
@@ -76,7 +71,6 @@ export interface TestWorldOptions {
   serviceTimeoutMs?: number;
   /** How many times faster the service's time runs; 20 by default, or 1 beside `time`, for its tests take seconds otherwise. */
   speed?: number;
-  /** Off by default. */
   tracing?: Tracing;
   /** The account is connected already, as `connect` leaves it, by one workspace with the usual variables. */
   connected?: boolean;
@@ -95,8 +89,7 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
     seed: options.seed ?? 'empty',
     ...(options.time === undefined ? {} : { now: options.time.now }),
     speed: options.speed ?? (options.time === undefined ? SPEED : 1),
-    oauthClients: options.oauthClients ?? [],
-    ...options.authorisation,
+    ...options.oauth,
   });
   const pageDir = options.page ? await buildPage() : undefined;
   const slack = await startSlack({
@@ -115,12 +108,14 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
   const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-world-'));
   if (options.connected === true) await writeFile(join(folder, STORE_FILE), await connectedStore(options));
   const env = environment(slack, service, botToken, folder);
-  const many = options.byOauth === true ? await manyWorkspaces(slack) : {};
+  // Browsers reach us at a port that is known before.
+  const port = options.byOauth === true ? await freePort() : 0;
+  const byOauth = port === 0 ? {} : oauthEnvironment(slack, `http://127.0.0.1:${port}`);
   const bySocket =
     options.slackApp?.socketMode === true
       ? { SLACK_APP_TOKEN: slack.appToken, SLACK_SIGNING_SECRET: '' }
       : {};
-  const config = parseConfig({ ...env, ...many, ...bySocket, ...options.env });
+  const config = parseConfig({ ...env, PORT: String(port), ...byOauth, ...bySocket, ...options.env });
   const { logs, write, logged } = keepLog();
   const { app, close } = await openUnderTest(config, write, options);
   let running = { app, close, origin: '' };
@@ -160,12 +155,6 @@ export async function openTestWorld(options: TestWorldOptions = {}): Promise<Tes
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** Many workspaces by OAuth, where browsers reach us at a port of our own. */
-async function manyWorkspaces(slack: LocalSlack): Promise<Record<string, string>> {
-  const port = await freePort();
-  return { ...oauthEnvironment(slack, `http://127.0.0.1:${port}`), PORT: String(port) };
 }
 
 /** What is different where many workspaces install Deckhand. */
@@ -250,14 +239,8 @@ async function openUnderTest(
   { time, clock = time ?? systemClock, serviceTimeoutMs, tracing = NO_TRACING }: TestWorldOptions,
 ): Promise<{ app: DeckhandApp; close: () => Promise<void> }> {
   const log = createLog(config.LOG_LEVEL, write);
-  const version = readVersion();
-  const opened = await openDeckhand(config, {
-    log,
-    version,
-    clock,
-    tracing,
-    serviceTimeoutMs,
-  });
+  const deps = { log, version: readVersion(), clock, tracing, serviceTimeoutMs };
+  const opened = await openDeckhand(config, deps);
   async function close(): Promise<void> {
     // Longer than anything takes that fails now: what is left would run in the next test, and be counted there.
     await opened.app.stop(20_000);
@@ -295,25 +278,22 @@ function connectedStore({ time, clock = time ?? systemClock }: TestWorldOptions)
   const now = clock.now();
   const isToday = Math.abs(now - systemClock.now()) < A_DAY_MS;
   const at = isToday ? 0 : now;
-  const made =
+  const store =
     connectedStores.get(at) ??
     makeConnectedStore(isToday ? {} : { time: { ...systemClock, now: () => now } });
-  connectedStores.set(at, made);
-  return made;
+  connectedStores.set(at, store);
+  return store;
 }
 
 async function makeConnectedStore(options: TestWorldOptions): Promise<Buffer> {
   const world = await openTestWorld(options);
-  try {
-    await world.connect();
-    let store = Buffer.alloc(0);
-    await world.restart(async () => {
-      store = await readFile(join(world.folder, STORE_FILE));
-    });
-    return store;
-  } finally {
-    await world.stop();
-  }
+  await world.connect();
+  let store = Buffer.alloc(0);
+  await world.restart(async () => {
+    store = await readFile(join(world.folder, STORE_FILE));
+  });
+  await world.stop();
+  return store;
 }
 
 /** Fills and submits the connect modal as the admin. */
