@@ -65,6 +65,12 @@ export function deploy({ service }: TestWorld, endRef: string, deployment: Deplo
   service.world.addDeployment({ account: ACCOUNT, project, endRef, user: 'Kim', ...more });
 }
 
+/** From the next test on a server of the project cannot be reached, or can again. */
+export function breakServer({ service }: TestWorld, server: string, status: 'ok' | 'error' = 'error'): void {
+  const outcome = { status, message: 'Connection refused' };
+  service.world.setOutcome({ account: ACCOUNT, project: 'storefront', server, ...outcome });
+}
+
 /** Resolves when the feed was read again, and nothing more of it is to come. */
 export async function polls({ service }: TestWorld, amount = 3): Promise<void> {
   for (let poll = 0; poll < amount; poll += 1)

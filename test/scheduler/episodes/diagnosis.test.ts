@@ -1,62 +1,56 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answerTo, ask } from '../../support/asking.ts';
-import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, connectAccount, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import {
+  breakServer,
+  deploy,
+  OTHER,
+  roots as posts,
+  press,
+  say,
+  test,
+  thread,
+  untilShown,
+} from '../channel.ts';
 import { type DigestWorld, HOUR, MINUTE, openDigestWorld } from '../digests/digest-world.ts';
 
-const OTHER = 'C0BILLING';
 const STOREFRONT = { account: ACCOUNT, project: 'storefront' };
 const POST = { method: 'POST', path: '/acme/projects/*/test_access' };
 const NOT_THE_CAUSE = 'Repository and all 2 servers are reachable, so the connection is not the cause.';
 
 const roots = (world: TestWorld, channel = CHANNEL) =>
-  world.slack
-    .messages(TEAM, channel)
-    .filter(({ text }) => /deployments are failing|recovered after/.test(text));
+  posts(world, channel).filter(({ text }) => /deployments are failing|recovered after/.test(text));
 const shown = (world: TestWorld, channel = CHANNEL) => JSON.stringify(roots(world, channel).at(-1)?.blocks);
-const thread = (world: TestWorld) => world.slack.thread(TEAM, CHANNEL, roots(world).at(-1)?.ts ?? '');
+const replies = (world: TestWorld) => thread(world, roots(world).at(-1)?.ts);
 const started = (world: TestWorld) =>
   world.service.requests.all.filter(({ method, path }) => method === 'POST' && path.endsWith('/test_access'));
 const line = (world: TestWorld, channel = CHANNEL) => /:mag: ([^"]*)"/.exec(shown(world, channel))?.[1];
 
-async function follow(world: TestWorld, words: string, channel = CHANNEL): Promise<void> {
-  world.slack.invite(TEAM, channel, 'bot');
-  const before = world.slack.messages(TEAM, channel).length;
-  await world.as('admin').command(channel, `/deckhand watch ${words}`);
-  await world.slack.until(() => world.slack.messages(TEAM, channel).length > before, { what: words });
+let deployed = 0;
+function deployAgain(world: TestWorld, succeeded: boolean, servers?: string[]): void {
+  deployed += 1;
+  deploy(world, `ref${1_000 + deployed}`, { succeeded, ...(servers && { servers }) });
 }
 
-function deploy(world: TestWorld, succeeded: boolean, servers?: string[], project = 'storefront'): void {
-  const ref = Math.random().toString(16).slice(2, 9);
-  world.service.world.addDeployment({
-    account: ACCOUNT,
-    project,
-    succeeded,
-    endRef: ref,
-    ...(servers && { servers }),
-  });
+async function fails(world: TestWorld, servers?: string[]): Promise<void> {
+  const before = roots(world).at(-1)?.text;
+  deployAgain(world, false, servers);
+  await world.slack.until(() => roots(world).at(-1)?.text !== before, { what: 'the failure' });
 }
 
-function breakServer(world: TestWorld, server: string, status: 'ok' | 'error' = 'error'): void {
-  world.service.world.setOutcome({ ...STOREFRONT, server, status, message: 'Connection refused' });
+async function recovers(world: TestWorld): Promise<void> {
+  deployAgain(world, true);
+  await world.slack.until(() => shown(world).includes('recovered after'));
 }
 
-async function fails(world: TestWorld, servers?: string[], channel = CHANNEL): Promise<void> {
-  const before = roots(world, channel)
-    .map(({ text }) => text)
-    .join();
-  deploy(world, false, servers);
-  await world.slack.until(
-    () =>
-      roots(world, channel)
-        .map(({ text }) => text)
-        .join() !== before,
-    { what: 'the failure' },
-  );
-}
+const explained = (world: TestWorld, words = '', channel = CHANNEL) =>
+  world.slack.until(() => line(world, channel)?.includes(words), { what: `the diagnosis ${words}` });
 
-const explained = (world: TestWorld, channel = CHANNEL) =>
-  world.slack.until(() => line(world, channel) !== undefined, { what: 'the diagnosis' });
+/** All runs of the service take so long. */
+function takeLong({ service }: TestWorld, durationMs: number): void {
+  for (const project of service.world.state.accounts.get(ACCOUNT)?.projects ?? [])
+    project.runOutcome.durationMs = durationMs;
+}
 
 /** Resolves when the run that was begun last has ended, and what follows from it has too. */
 async function quiet(world: TestWorld): Promise<void> {
@@ -66,47 +60,43 @@ async function quiet(world: TestWorld): Promise<void> {
 }
 
 describe('a failed deployment', () => {
-  test.override({ worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } }, connected: true });
-
   test('says that its server cannot be reached, with the details in its thread, until it recovers', async ({
     world,
   }) => {
     breakServer(world, 'web-1');
-    await follow(world, 'storefront failures');
+    await say(world, 'watch storefront failures');
     await fails(world, ['web-1']);
     await explained(world);
     expect(line(world)).toMatch(/^web-1 cannot be reached: Connection refused \(tested at <!date/);
-    await world.slack.until(() => thread(world).length > 0, { what: 'the details' });
-    expect(thread(world)).toHaveLength(1);
-    expect(JSON.stringify(thread(world))).toContain('*web-1* Connection refused');
+    await world.slack.until(() => replies(world).length > 0, { what: 'the details' });
+    expect(replies(world)).toEqual([expect.stringContaining('*web-1* Connection refused')]);
     expect(started(world)).toHaveLength(1);
     breakServer(world, 'web-1', 'ok');
-    const [details] = thread(world);
-    await world.as('member').click({ channel: CHANNEL, ts: details?.ts ?? '' }, { actionId: 'test:again' });
-    await world.slack.until(() => line(world)?.includes('reachable again') === true, {
-      what: 'the newer result',
-    });
+    const [details] = world.slack.thread(TEAM, CHANNEL, roots(world).at(-1)?.ts ?? '');
+    await press(world, 'test:again', { who: 'member', ...details });
+    await explained(world, 'reachable again');
     expect(line(world)).toMatch(
       /^Repository and all 2 servers are reachable again \(tested at <!date[^>]*>\)\.$/,
     );
-    deploy(world, true);
-    await world.slack.until(() => shown(world).includes('recovered after'));
+    await recovers(world);
     expect(line(world)).toBeUndefined();
-    expect(thread(world).filter(({ text }) => text.includes('Connection refused'))).toHaveLength(1);
+    expect(replies(world).filter((text) => text.includes('Connection refused'))).toHaveLength(1);
   });
 
   test('says that the connection is not the cause, in its message alone, as Deckhand’s own in the audit log', async ({
     world,
   }) => {
-    await follow(world, 'storefront');
-    await follow(world, 'all failures');
-    await follow(world, 'storefront transitions', OTHER);
+    // The service is busy at first.
+    world.service.faults.add({ ...POST, status: 429, retryAfter: '1', times: 2 });
+    await say(world, 'watch storefront');
+    await say(world, 'watch all failures');
+    await say(world, 'watch storefront transitions', OTHER);
     await fails(world);
     await explained(world);
-    await explained(world, OTHER);
-    expect(started(world), 'for two channels and three watches').toHaveLength(1);
+    await explained(world, '', OTHER);
+    expect(started(world), 'for two channels and three watches').toHaveLength(3);
     expect(line(world)).toBe(NOT_THE_CAUSE);
-    expect(thread(world)).toEqual([]);
+    expect(replies(world)).toEqual([]);
     const audit = await ask(world, '/deckhand audit', 'admin');
     expect(audit).toMatch(/Deckhand[^\n]*test[^\n]*acme\/storefront/);
   });
@@ -114,34 +104,25 @@ describe('a failed deployment', () => {
   test('uses the result of a person’s test that has just ended, and of one that goes on', async ({
     world,
   }) => {
-    await follow(world, 'storefront failures');
+    await say(world, 'watch storefront failures');
     breakServer(world, 'web-2');
-    const has = (words: string) => () =>
-      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes(words));
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.slack.until(has('1 of 2 servers is unreachable'));
+    await untilShown(world, '1 of 2 servers is unreachable');
     await fails(world);
-    await explained(world);
-    expect(line(world)).toContain('web-2 cannot be reached: Connection refused');
-    deploy(world, true);
-    await world.slack.until(() => shown(world).includes('recovered after'));
+    await explained(world, 'web-2 cannot be reached: Connection refused');
+    await recovers(world);
     breakServer(world, 'web-2', 'ok');
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await fails(world);
-    await world.slack.until(() => line(world)?.startsWith(NOT_THE_CAUSE) === true, {
-      what: 'the result of the joined run',
-    });
+    await explained(world, NOT_THE_CAUSE);
     expect(started(world)).toHaveLength(2);
   });
 
   test('is what a test of its project points to meanwhile, here with its message and elsewhere by its channel', async ({
     world,
   }) => {
-    world.service.world.state.accounts.get(ACCOUNT)?.projects.forEach((project) => {
-      project.runOutcome.durationMs = 60_000;
-    });
-    await follow(world, 'storefront failures');
-    world.slack.invite(TEAM, OTHER, 'bot');
+    takeLong(world, 60_000);
+    await say(world, 'watch storefront failures');
     await fails(world);
     await expect.poll(() => started(world).length).toBe(1);
     const here = await ask(world, '/deckhand test storefront');
@@ -152,10 +133,7 @@ describe('a failed deployment', () => {
     );
     expect(there).toContain(`looking for the cause of a failed deployment in <#${CHANNEL}>`);
     await explained(world);
-    for (const channel of [CHANNEL, OTHER])
-      await world.slack.until(() =>
-        world.slack.messages(TEAM, channel).some(({ text }) => text.includes('all 2 servers are reachable')),
-      );
+    for (const channel of [CHANNEL, OTHER]) await untilShown(world, 'all 2 servers are reachable', channel);
     expect(started(world)).toHaveLength(1);
   });
 
@@ -165,7 +143,7 @@ describe('a failed deployment', () => {
   ] as const)('adds nothing where %s, and is not tested again', async ([, outcome, status], { world }) => {
     world.service.world.setRunOutcome?.({ ...STOREFRONT, ...outcome });
     if (status !== undefined) world.service.faults.add({ ...POST, status });
-    await follow(world, 'storefront failures');
+    await say(world, 'watch storefront failures');
     await fails(world);
     await expect.poll(() => started(world).length).toBeGreaterThan(0);
     await quiet(world);
@@ -174,64 +152,50 @@ describe('a failed deployment', () => {
     await quiet(world);
     expect(started(world)).toHaveLength(before);
     expect(line(world)).toBeUndefined();
-    expect(thread(world)).toHaveLength(1);
+    expect(replies(world)).toHaveLength(1);
     expect(await ask(world, '/deckhand watch list', 'admin')).not.toContain('Paused');
   });
 
   test('is not tested where diagnosis or the command `test` is switched off', async ({ world }) => {
-    await follow(world, 'storefront failures');
+    await say(world, 'watch storefront failures');
     const { channels } = world.app.workspaces.open(TEAM);
     const ann = world.as('admin');
     await ann.command(CHANNEL, '/deckhand settings');
     await world.slack.until(() => ann.openView()?.content.callback_id === 'settings');
     await ann.submit('settings', { diagnose: 'off' });
-    const failsAnew = async () => {
-      await fails(world);
-      await quiet(world);
-      deploy(world, true);
-      await world.slack.until(() => shown(world).includes('recovered after'));
-    };
-    await failsAnew();
+    await fails(world);
+    await quiet(world);
+    await recovers(world);
     await channels.change(CHANNEL, () => ({ diagnose: true, commands: ['watch', 'settings'] }));
-    await failsAnew();
+    await fails(world);
+    await quiet(world);
+    await recovers(world);
     expect(started(world)).toEqual([]);
     await channels.change(CHANNEL, () => ({ commands: undefined }));
     await fails(world);
     await explained(world);
   });
 
-  test('waits for a service that is busy, and shows what it says then', async ({ world }) => {
-    world.service.faults.add({ ...POST, status: 429, retryAfter: '1', times: 2 });
-    await follow(world, 'storefront failures');
-    await fails(world);
-    await explained(world);
-    expect(line(world)).toBe(NOT_THE_CAUSE);
-  });
-
   test('is not tested any more once it has recovered, and shows nothing of a run that ends later', async ({
     world,
   }) => {
-    world.service.world.state.accounts.get(ACCOUNT)?.projects.forEach((project) => {
-      project.runOutcome.durationMs = 40_000;
-    });
-    await follow(world, 'storefront failures');
+    takeLong(world, 40_000);
+    await say(world, 'watch storefront failures');
     await fails(world);
     await expect.poll(() => started(world).length).toBe(1);
-    deploy(world, true);
-    await world.slack.until(() => shown(world).includes('recovered after'));
+    await recovers(world);
     await quiet(world);
     expect(roots(world)).toHaveLength(1);
     expect(line(world)).toBeUndefined();
-    expect(thread(world).map(({ text }) => text)).toEqual([expect.stringContaining('Recovered')]);
+    expect(replies(world)).toEqual([expect.stringContaining('Recovered')]);
   });
 
   test('of one’s own is explained in the direct message, which is not named to others', async ({ world }) => {
-    world.service.world.setRunOutcome({ ...STOREFRONT, durationMs: 40_000 });
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    deploy(world, true);
-    await ask(world, '/deckhand me Kim Example');
+    takeLong(world, 40_000);
+    deployAgain(world, true);
+    await ask(world, '/deckhand me Kim');
     await ask(world, '/deckhand watch mine failures');
-    deploy(world, false);
+    deployAgain(world, false);
     await expect.poll(() => started(world).length).toBe(1);
     const pointed = await ask(world, '/deckhand test storefront', 'admin');
     expect(pointed).toContain(
@@ -250,10 +214,10 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
   });
   afterEach(() => world.stop());
 
-  const explainedIn = () => world.passUntil(() => line(world) !== undefined);
+  const explainedIn = (words = '') => world.passUntil(() => line(world)?.includes(words) === true);
   const failsAgain = async () => {
     const before = roots(world).at(-1)?.text;
-    deploy(world, false);
+    deployAgain(world, false);
     await world.passUntil(() => roots(world).at(-1)?.text !== before);
   };
 
@@ -262,8 +226,8 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     await explainedIn();
     expect(line(world)).toBe(NOT_THE_CAUSE);
     await failsAgain();
-    await world.passUntil(() => line(world)?.includes('tested at') === true);
-    deploy(world, true);
+    await explainedIn('tested at');
+    deployAgain(world, true);
     await world.passUntil(() => shown(world).includes('recovered after'));
     await world.time.advance(55 * MINUTE);
     await failsAgain();
@@ -274,20 +238,17 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     await world.time.advance(5 * MINUTE);
     breakServer(world, 'web-1');
     await failsAgain();
-    await world.passUntil(() => line(world)?.includes('web-1 cannot be reached') === true);
+    await explainedIn('web-1 cannot be reached');
     expect(started(world)).toHaveLength(2);
   });
 
   it('is not taken from a person’s test of more than ten minutes ago', async () => {
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.passUntil(() =>
-      JSON.stringify(world.slack.messages(TEAM, CHANNEL)).includes('are reachable'),
-    );
+    await world.passUntil(() => JSON.stringify(posts(world)).includes('are reachable'));
     await world.time.advance(11 * MINUTE);
     await failsAgain();
-    await explainedIn();
+    await explainedIn(NOT_THE_CAUSE);
     expect(started(world)).toHaveLength(2);
-    expect(line(world)).toBe(NOT_THE_CAUSE);
   });
 
   it('is tried again a day after a 403, or an hour after it with another key', async () => {

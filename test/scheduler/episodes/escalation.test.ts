@@ -1,21 +1,35 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { listFailing } from '../../../src/records/episodes.ts';
 import { setDatabaseClock } from '../../process/database-clock.ts';
-import { answerTo, ask } from '../../support/asking.ts';
-import { test } from '../../support/fixtures.ts';
+import { ask } from '../../support/asking.ts';
 import { freshDatabase } from '../../support/postgres.ts';
-import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import {
+  breakServer,
+  deploy as deployAt,
+  roots as posts,
+  press,
+  say,
+  shown,
+  test,
+  thread,
+  untilShown,
+} from '../channel.ts';
 import { type DigestWorld, HOUR, MINUTE, openDigestWorld } from '../digests/digest-world.ts';
 
 const GROUP = '<!subteam^S0ONCALL|@oncall>';
-const roots = (world: TestWorld) =>
-  world.slack
-    .messages(TEAM, CHANNEL)
-    .filter(({ text }) => /deployments are failing|unreachable since|recovered after/.test(text));
-const root = (world: TestWorld) => ({ channel: CHANNEL, ts: roots(world).at(-1)?.ts ?? '' });
-const thread = (world: TestWorld) =>
-  world.slack.thread(TEAM, CHANNEL, root(world).ts).map(({ text }) => text);
-const mentions = (world: TestWorld) => thread(world).filter((text) => text.includes('Nobody is on it'));
+const DUE_SOON = `watch storefront failures --mention ${GROUP} --after 5m`;
+const GROUPS = { botScopes: ['commands', 'chat:write', 'users:read', 'usergroups:read'] };
+
+const root = (world: TestWorld) =>
+  posts(world).findLast(({ text }) => /deployments are failing|unreachable since|recovered after/.test(text));
+const mentions = (world: TestWorld) =>
+  thread(world, root(world)?.ts ?? '').filter((text) => text.includes('Nobody is on it'));
+
+function addGroup({ slack }: TestWorld, handle: string): void {
+  const group = { id: `S0${handle.toUpperCase()}`, name: handle, handle, users: [] };
+  slack.workspace(TEAM).userGroups.set(group.id, group);
+}
 
 describe('a failure that nobody is on', () => {
   let world: DigestWorld;
@@ -24,27 +38,23 @@ describe('a failure that nobody is on', () => {
   });
   afterEach(() => world.stop());
 
-  const deploy = (succeeded: boolean) => {
-    const deployment = { account: ACCOUNT, project: 'storefront', succeeded, user: 'Kim' };
-    world.service.world.addDeployment({ ...deployment, endedAt: world.time.now() });
-  };
+  const deploy = (succeeded: boolean) => deployAt(world, `ref${world.time.now() % 1e7}`, { succeeded });
   const fails = async () => {
-    const before = roots(world).at(-1)?.text;
+    const before = root(world)?.text;
     deploy(false);
-    await world.passUntil(() => roots(world).at(-1)?.text !== before);
+    await world.passUntil(() => root(world)?.text !== before);
   };
-  const click = async (verb: string) => {
-    const before = JSON.stringify(roots(world).at(-1)?.blocks);
-    await world.as('member').click(root(world), { actionId: `episode:${verb}` });
-    await world.passUntil(() => JSON.stringify(roots(world).at(-1)?.blocks) !== before);
+  const click = (verb: string) => press(world, `episode:${verb}`, { who: 'member', ...root(world) });
+  const clicked = async (verb: string) => {
+    const before = JSON.stringify(root(world)?.blocks);
+    await click(verb);
+    await world.passUntil(() => JSON.stringify(root(world)?.blocks) !== before);
   };
 
   it('mentions a group once in its thread, 15 minutes after its message', async () => {
     const card = await world.say(`watch storefront failures --mention ${GROUP}`);
     expect(card).not.toContain('<!subteam');
-    expect(JSON.stringify(world.slack.messages(TEAM, CHANNEL))).toContain(
-      '@oncall is mentioned if nobody is on a failure after 15 min.',
-    );
+    expect(shown(world)).toContain('@oncall is mentioned if nobody is on a failure after 15 min.');
     await fails();
     await world.pass(14 * MINUTE);
     expect(mentions(world)).toEqual([]);
@@ -63,10 +73,10 @@ describe('a failure that nobody is on', () => {
     await world.say('watch storefront failures --mention @ben --after 1h');
     await fails();
     await world.pass(50 * MINUTE);
-    await click('claim');
+    await clicked('claim');
     await world.pass(2 * HOUR);
     expect(mentions(world)).toEqual([]);
-    await click('release');
+    await clicked('release');
     await world.pass(55 * MINUTE);
     expect(mentions(world)).toEqual([]);
     await world.pass(6 * MINUTE);
@@ -76,60 +86,37 @@ describe('a failure that nobody is on', () => {
   it('starts the time again where it is handed back while Slack is slow', async () => {
     await world.say('watch storefront failures --mention @ben --after 5m');
     await fails();
-    await click('claim');
+    await clicked('claim');
     await world.pass(10 * MINUTE);
     const record = async () => (await listFailing(world.app.workspaces.open(TEAM).store, PEOPLE.member))[0];
     world.slack.fault({ method: 'chat.update', delayMs: 500, times: 1 });
     deploy(false);
     await world.passUntil(async () => (await record())?.episode.failures === 2);
-    await world.as('member').click(root(world), { actionId: 'episode:release' });
+    await click('release');
     await world.passUntil(async () => (await record())?.episode.owner === undefined);
-    await expect.poll(() => JSON.stringify(roots(world))).toContain('2 failures');
+    await untilShown(world, '2 failures');
     await world.pass(2 * MINUTE);
     expect(mentions(world)).toEqual([]);
   });
 
-  const dueNow = `watch storefront failures --mention ${GROUP} --after 5m`;
-  const changed: ReadonlyArray<[string, string, () => Promise<unknown>]> = [
-    [
-      'that is due sooner now',
-      'watch storefront failures --mention @bea --after 4h',
-      () => world.say(dueNow),
-    ],
-    [
-      'that was removed and restored',
-      dueNow,
-      async () => {
-        await world.say('unwatch storefront');
-        await world.pass(7 * MINUTE);
-        const ts = world.slack.messages(TEAM, CHANNEL).at(-1)?.ts ?? '';
-        await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'watch:undo' });
-      },
-    ],
-  ];
-  it.each(changed)('mentions whom a watch names %s', async (_, line, change) => {
-    await world.say(line);
+  it('mentions whom a watch names that is due sooner now, and that was removed and restored', async () => {
+    await world.say('watch storefront failures --mention @bea --after 4h');
     await fails();
     await world.pass(MINUTE);
-    await change();
-    await world.pass(6 * MINUTE);
+    await world.say(DUE_SOON);
+    await world.say('unwatch storefront');
+    await world.pass(7 * MINUTE);
+    expect(mentions(world), 'while it is not watched').toEqual([]);
+    await press(world, 'watch:undo');
+    await world.pass(2 * MINUTE);
     expect(mentions(world)).toEqual([expect.stringContaining('<!subteam^S0ONCALL>')]);
   });
 
-  const ended: ReadonlyArray<[string, () => Promise<unknown>]> = [
-    [
-      'it has recovered',
-      async () => {
-        deploy(true);
-        await world.passUntil(() => roots(world).at(-1)?.text.includes('recovered') === true);
-      },
-    ],
-    ['it is not watched any more', () => world.say('unwatch')],
-  ];
-  it.each(ended)('mentions nobody where %s by then', async (_, end) => {
-    await world.say(dueNow);
+  it('mentions nobody where it has recovered by then', async () => {
+    await world.say(DUE_SOON);
     await fails();
-    await end();
+    deploy(true);
+    await world.passUntil(() => root(world)?.text.includes('recovered') === true);
     await world.pass(20 * MINUTE);
     expect(mentions(world)).toEqual([]);
   });
@@ -168,17 +155,10 @@ describe('a failure that nobody is on', () => {
   });
 
   it('of a guard mentions a person, and leaves out one who has left by then', async () => {
-    world.service.world.setOutcome({
-      account: ACCOUNT,
-      project: 'storefront',
-      server: 'web-1',
-      status: 'error',
-      message: 'Connection refused',
-    });
+    breakServer(world, 'web-1');
     await world.say('guard add storefront hourly UTC --mention @ben --after 5m');
-    await world.passUntil(() => roots(world).length > 0);
-    const ben = world.slack.workspace(TEAM).people.get(PEOPLE.member);
-    Object.assign(ben ?? {}, { deleted: true });
+    await world.passUntil(() => root(world) !== undefined);
+    world.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
     await world.pass(6 * MINUTE);
     expect(mentions(world)).toEqual([expect.stringContaining('Nobody is left to mention.')]);
     expect(mentions(world)[0]).not.toContain(PEOPLE.member);
@@ -186,31 +166,24 @@ describe('a failure that nobody is on', () => {
 
   it('leaves out a user group that is gone', async () => {
     await world.stop();
-    const botScopes = ['commands', 'chat:write', 'users:read', 'usergroups:read'];
-    world = await openDigestWorld(undefined, { slackApp: { botScopes } });
-    const other = { id: 'S0OTHER', name: 'Other', handle: 'other', users: [] };
-    world.slack.workspace(TEAM).userGroups.set(other.id, other);
-    await world.say(`watch storefront failures --mention ${GROUP}`);
+    world = await openDigestWorld(undefined, { slackApp: GROUPS });
+    addGroup(world, 'other');
+    await world.say(DUE_SOON);
     await fails();
-    await world.pass(16 * MINUTE);
+    await world.pass(6 * MINUTE);
     expect(mentions(world)).toEqual([expect.stringContaining('Nobody is left to mention.')]);
   });
 
   it('is told in the channel where threads are off', async () => {
-    await world.say(`watch storefront failures --mention ${GROUP}`);
+    await world.say(DUE_SOON);
     await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ threads: false }));
     await fails();
-    await world.pass(16 * MINUTE);
-    expect(
-      world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('<!subteam^S0ONCALL>')),
-    ).toHaveLength(1);
+    await world.pass(6 * MINUTE);
+    expect(posts(world).filter(({ text }) => text.includes('<!subteam^S0ONCALL>'))).toHaveLength(1);
   });
 });
 
 describe('whom a failure mentions', () => {
-  test.override({ connected: true });
-  test.beforeEach(async ({ world }) => world.slack.invite(TEAM, CHANNEL, 'bot'));
-
   test.for<[string, string]>([
     ['watch storefront --after 15m', 'Name who to mention'],
     ['guard add storefront hourly --mention @ben --after 4m', 'not a time from 5 minutes to 4 hours'],
@@ -272,26 +245,16 @@ describe('whom a failure mentions', () => {
 });
 
 describe('a user group that a failure mentions', () => {
-  test.override({
-    worldOptions: { slackApp: { botScopes: ['commands', 'chat:write', 'users:read', 'usergroups:read'] } },
-    connected: true,
-  });
+  test.override({ worldOptions: { slackApp: GROUPS } });
 
   test('is found by its handle, and a handle that nobody has is said', async ({ world }) => {
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    const group = { id: 'S0ONCALL', name: 'On call', handle: 'oncall', users: [] };
-    world.slack.workspace(TEAM).userGroups.set(group.id, group);
-    await world.as('admin').command(CHANNEL, '/deckhand watch storefront --mention @OnCall');
-    const list = () => world.app.workspaces.open(TEAM).schedules.list('watch');
-    await expect
-      .poll(async () => (await list())[0]?.escalation)
-      .toEqual({ mention: 'S0ONCALL', name: 'OnCall', after: 15 });
-    expect(
-      await answerTo(world, 'admin', () =>
-        world.as('admin').command(CHANNEL, '/deckhand watch all --mention @nobody'),
-      ),
-    ).toContain('Nobody here is called nobody');
-    expect(await ask(world, '/deckhand watch all --mention <!here>', 'admin')).not.toContain('<!here>');
+    addGroup(world, 'oncall');
+    expect(await say(world, 'watch storefront --mention @OnCall')).toContain('@OnCall is mentioned');
+    const [watch] = await world.app.workspaces.open(TEAM).schedules.list('watch');
+    expect(watch?.escalation).toEqual({ mention: 'S0ONCALL', name: 'OnCall', after: 15 });
+    const refused = (handle: string) => ask(world, `/deckhand watch all --mention ${handle}`, 'admin');
+    expect(await refused('@nobody')).toContain('Nobody here is called nobody');
+    expect(await refused('<!here>')).not.toContain('<!here>');
     expect(await ask(world, '/deckhand watch list', 'admin')).toContain('mentions @OnCall after 15 min');
   });
 });
@@ -302,12 +265,9 @@ it('is mentioned although the clock of the database is ahead of Deckhand’s', a
   onTestFinished(() => world.stop());
   await world.connect();
   world.slack.invite(TEAM, CHANNEL, 'bot');
-  await world.as('admin').command(CHANNEL, '/deckhand watch all failures --mention @ben --after 5m');
-  await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the watch' });
-  world.service.world.addDeployment({ account: ACCOUNT, project: 'storefront', succeeded: false });
-  await world.slack.until(() => JSON.stringify(roots(world)).includes('reachable'), {
-    what: 'the diagnosis',
-  });
+  await say(world, 'watch all failures --mention @ben --after 5m');
+  deployAt(world, 'failed1', { succeeded: false });
+  await untilShown(world, 'reachable');
   await setDatabaseClock(url, 5 * MINUTE);
   await world.slack.until(() => mentions(world).length === 1, { what: 'the mention' });
 });
