@@ -9,10 +9,8 @@ const NOW = Date.UTC(1994, 10, 6, 8, 49, 0);
 
 test.each([
   ['7', 7_000],
-  [' 120 ', 120_000],
   ['1.5', 1_500],
   ['Sun, 06 Nov 1994 08:49:37 GMT', 37_000],
-  ['Sunday, 06-Nov-94 08:49:37 GMT', 37_000],
   ['Sun, 06 Nov 1994 08:00:00 GMT', 0],
 ])('%j waits %i ms', (header, wait) => {
   expect(parseRetryAfter(header, NOW)).toBe(NOW + wait);

@@ -11,26 +11,17 @@ describe('when a schedule runs', () => {
 
   it.each([
     ['0 9 * * 1-5', 'from Monday to Friday at 09:00, UTC'],
-    ['0 9 * * MON-FRI', 'from Monday to Friday at 09:00, UTC'],
     ['30 7 ? * ?', 'every day at 07:30, UTC'],
     ['5 18 * * 1,4', 'every Monday and Thursday at 18:05, UTC'],
     ['0 8 * * 0', 'every Sunday at 08:00, UTC'],
-    ['0 8 * * 7', 'every Sunday at 08:00, UTC'],
     ['0 9 * * 1-5/2', 'every Monday, Wednesday and Friday at 09:00, UTC'],
-    ['0 8-20/6 * * *', 'every day at 08:00, 14:00 and 20:00, UTC'],
     ['*/15 * * * *', 'every 15 minutes, UTC'],
-    ['0,30 * * * *', 'every 30 minutes, UTC'],
     ['*/45 * * * *', 'at `*/45 * * * *`, UTC'],
-    ['*/60 * * * *', 'every hour, UTC'],
     ['42 * * * *', 'at 42 minutes past every hour, UTC'],
     ['0 */6 * * *', 'every 6 hours, UTC'],
     ['30 */6 * * *', 'at `30 */6 * * *`, UTC'],
-    ['0 */5 * * *', 'at `0 */5 * * *`, UTC'],
-    ['0 */24 * * *', 'every day at 00:00, UTC'],
-    ['0 9 1 * *', 'at `0 9 1 * *`, UTC'],
     ['0 9 1-31 * 1', 'every day at 09:00, UTC'],
     ['0 9 * 1 *', 'at `0 9 * 1 *`, UTC'],
-    ['0 9-17 * * 1', 'at `0 9-17 * * 1`, UTC'],
   ])('%s is %s', (cron, words) => {
     expect(describeLine(cron)).toBe(words);
   });
@@ -49,16 +40,12 @@ describe('when a schedule runs', () => {
     );
   });
 
-  it.each([
-    '*/90 * * * *',
-    '0 */36 * * *',
-    '0 9 */40 * *',
-    '0 9 * */13 *',
-    '0 9 * * */8',
-    '10-20/30 * * * *',
-  ])('%s is rejected: its step is larger than its field', (cron) => {
-    expect(() => parseCron(cron)).toThrow('A step is larger than its field');
-  });
+  it.each(['*/90 * * * *', '0 9 * * */8', '10-20/30 * * * *'])(
+    '%s is rejected: its step is larger than its field',
+    (cron) => {
+      expect(() => parseCron(cron)).toThrow('A step is larger than its field');
+    },
+  );
 
   const DAY_MS = 86_400_000;
   const start = Date.UTC(2026, 2, 2) - 1;
