@@ -7,7 +7,7 @@ import { byLength } from '../support/length.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { CHANNEL, environment, PEOPLE, TEAM } from '../support/test-world.ts';
 
-const CONNECTIONS = byLength(200, 600);
+const CONNECTIONS = byLength(400, 600);
 /** What may be held, as much again while bodies are put together, and what 600 connections and the runtime take. */
 const MAX_MORE_MB = 200;
 
