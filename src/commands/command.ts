@@ -124,6 +124,8 @@ export interface WorkflowStep<Inputs = unknown> {
   /** Its command. A channel that does not allow the command does not allow the step either. */
   command: string;
   inputs: z.ZodType<Inputs>;
+  /** It fills a menu for the author of a workflow, so it ends before the ack, as Slack expects. */
+  isMenu?: true;
   /** The channel that it posts in. */
   actsIn?(inputs: Inputs): string | undefined;
   /** Undefined if the step ends later, by a job that was started. */

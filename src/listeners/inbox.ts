@@ -181,14 +181,14 @@ async function runWaiting(
   }
 }
 
-/** Time limit for storing a request, because Slack waits 3 s for an ack. */
-const STORED_WITHIN_MS = 2_500;
+/** Time limit for what comes before an ack, because Slack waits 3 s for it. */
+export const ACK_WITHIN_MS = 2_500;
 
 /** @throws StoreUnavailable if the database takes longer than Slack allows */
 export async function inTime<T>(clock: Clock, work: Promise<T>): Promise<T> {
   const outcome = await withTimeout(
     clock,
-    STORED_WITHIN_MS,
+    ACK_WITHIN_MS,
     work.then((result) => ({ result })),
   );
   if (outcome === undefined) throw new StoreUnavailable(new Error('no answer in time'));

@@ -89,9 +89,11 @@ export function createListeners(parts: Dependencies) {
   });
   const shared = { registry, workspaces, background, inbox };
 
-  async function storeEvent(body: EventBody): Promise<void> {
+  async function acceptEvent(body: EventBody): Promise<void> {
     const { workspaceId, event } = readEvent(body);
-    await inbox.storeEvent(await workspaces.admit(workspaceId), event);
+    const workspace = await workspaces.admit(workspaceId);
+    if (steps.isMenu(body)) await steps.fillMenu(workspace, body, background.track);
+    else await inbox.storeEvent(workspace, event);
   }
 
   const app = new App({
@@ -137,7 +139,7 @@ export function createListeners(parts: Dependencies) {
   app.event(ANY, async ({ context }) => {
     const body = parsedPayload(context, EventBody);
     // An event that is not stored is not acknowledged, so that Slack sends it again.
-    if (Object.hasOwn(events, body.event.type)) await endWithInstallation(parts, storeEvent(body));
+    if (Object.hasOwn(events, body.event.type)) await endWithInstallation(parts, acceptEvent(body));
   });
   // Bolt acknowledges every other event itself.
   app.event('function_executed', ({ ack }) => ack());

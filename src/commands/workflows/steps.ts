@@ -54,6 +54,7 @@ const deploymentStatistics = defineStep({
 function defineChoices(command: string, picker: OptionSource): WorkflowStep {
   return defineStep({
     command,
+    isMenu: true,
     inputs: z.object({ query: Text, project: Text, account: Text }),
     async run({ query = '', ...target }, context) {
       const choices = await picker.options(query, {

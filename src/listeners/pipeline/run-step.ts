@@ -3,13 +3,14 @@ import type { CommandContext, SlackEvent, WorkflowStep } from '../../commands/co
 import { AccountFailure, UserError } from '../../core/errors.ts';
 import type { Audited, Invocation } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
-import { type Ending, endSteps } from '../../scheduler/workflows/end-steps.ts';
+import { withTimeout } from '../../core/time/clock.ts';
+import { type Ending, endStepNow, endSteps } from '../../scheduler/workflows/end-steps.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { SEEN_MS } from '../inbox.ts';
+import { ACK_WITHIN_MS, SEEN_MS } from '../inbox.ts';
 import { ExecutedStep } from '../payloads/schemas.ts';
 import { createContext, runStages } from './pipeline.ts';
 
@@ -18,28 +19,47 @@ type RunStep = z.infer<typeof RunStep>;
 
 /** Runs the steps of Slack's Workflow Builder, by `callback_id` in manifest.yml. */
 export function createSteps(steps: Readonly<Record<string, WorkflowStep>>) {
+  const findStep = (name: string) => (Object.hasOwn(steps, name) ? steps[name] : undefined);
   const job = defineJob({
     queue: 'run-step',
     schema: RunStep,
     options: { concurrency: 50, attempts: 3, backoffMs: 1000, keyStaysMs: SEEN_MS },
     async run(workspace, { data }) {
-      await runStep(
-        workspace.forRequest(),
-        Object.hasOwn(steps, data.name) ? steps[data.name] : undefined,
-        data,
-      );
+      await runStep(workspace.forRequest(), findStep(data.name), data);
     },
     // Ends the step, so that no workflow waits for ever.
-    onDeadLetter: endWithFailure,
+    onDeadLetter: (workspace, data, error) =>
+      endSteps(workspace, [data.execution], describeFailure(workspace, data, error)),
   });
   return {
     job,
     /** Stores the execution of a step. */
     async functionExecuted({ workspace }: CommandContext, { event }: SlackEvent): Promise<void> {
-      const { function: step, inputs = {}, function_execution_id: execution } = ExecutedStep.parse(event);
-      await workspace.jobs.send(job, { name: step.callback_id, execution, inputs }, { key: execution });
+      const data = readStep(event);
+      await workspace.jobs.send(job, data, { key: data.execution });
+    },
+    isMenu: ({ event }: SlackEvent): boolean =>
+      event.type === 'function_executed' && findStep(readStep(event).name)?.isMenu === true,
+    /**
+     * Fills a menu. Its author waits, so it is not stored. Resolves when it is filled or the ack is due.
+     * @param track takes the work, which may go on after the ack
+     */
+    async fillMenu(
+      workspace: Workspace,
+      { event }: SlackEvent,
+      track: (work: Promise<void>) => void,
+    ): Promise<void> {
+      const data = readStep(event);
+      const work = runStep(workspace.forRequest(), findStep(data.name), data);
+      track(work);
+      await withTimeout(workspace.clock, ACK_WITHIN_MS, work);
     },
   };
+}
+
+function readStep(event: SlackEvent['event']): RunStep {
+  const { function: step, inputs = {}, function_execution_id: execution } = ExecutedStep.parse(event);
+  return { name: step.callback_id, execution, inputs };
 }
 
 /** @throws errors that the job should retry */
@@ -47,6 +67,8 @@ async function runStep(workspace: Workspace, step: WorkflowStep | undefined, dat
   const { name, execution } = data;
   const context = createContext(workspace, createStepInvocation(data));
   const inputs: unknown = step?.inputs.parse(data.inputs);
+  const end = (ending: Ending): Promise<void> =>
+    step?.isMenu ? endStepNow(workspace, execution, ending) : endSteps(workspace, [execution], ending);
   await runStages<Audited & { ending?: Ending | undefined }>({
     kind: 'step',
     workspace,
@@ -59,11 +81,12 @@ async function runStep(workspace: Workspace, step: WorkflowStep | undefined, dat
       return { ending: await step.run(inputs, context) };
     },
     async respond({ ending }) {
-      if (ending !== undefined) await endSteps(workspace, [execution], ending);
+      if (ending !== undefined) await end(ending);
     },
     async explain(error) {
-      if (!isAnswerable(error)) throw error;
-      await endWithFailure(workspace, data, error);
+      // A menu is not tried again.
+      if (!step?.isMenu && !isAnswerable(error)) throw error;
+      await end(describeFailure(workspace, data, error));
       return {};
     },
   });
@@ -79,15 +102,11 @@ function isAnswerable(error: unknown): boolean {
   return kinds.some((kind) => error instanceof kind) || isSlackFailure(error);
 }
 
-/** Ends a step with the failure in plain text. */
-async function endWithFailure(workspace: Workspace, data: RunStep, error: unknown): Promise<void> {
-  await endSteps(workspace, [data.execution], { error: unmarked(describeFailure(workspace, data, error)) });
-}
-
-function describeFailure(workspace: Workspace, data: RunStep, error: unknown): string {
-  if (error instanceof ServerNeeded) return error.message;
-  if (error instanceof ProjectNeeded) return 'Name the project.';
+/** The failure in plain text. */
+function describeFailure(workspace: Workspace, data: RunStep, error: unknown): Ending {
+  if (error instanceof ServerNeeded) return { error: unmarked(error.message) };
+  if (error instanceof ProjectNeeded) return { error: 'Name the project.' };
   const { name, execution } = data;
   const context = createContext(workspace, createStepInvocation(data));
-  return failureWords(context.explain(error, { step: name, execution }));
+  return { error: unmarked(failureWords(context.explain(error, { step: name, execution }))) };
 }

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import type { ServiceErrorKind } from '../../core/errors.ts';
 import { sanitize, unmarked } from '../../core/mrkdwn.ts';
-import type { Job } from '../../jobs/jobs.ts';
 import type { Run, Target } from '../../records/test-runs.ts';
 import { isFailing, listItems, type TestRun } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
-
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
@@ -46,6 +44,16 @@ export async function endSteps(
   for (const execution of executions) await jobs.send(END_STEP, { execution, ending }, { key: execution });
 }
 
+/** Ends a step while Slack waits for the ack; by a job if Slack cannot take it now. */
+export async function endStepNow(workspace: Workspace, execution: string, ending: Ending): Promise<void> {
+  try {
+    await endStep(workspace, { execution, ending });
+  } catch (error) {
+    if (!isSlackFailure(error)) throw error;
+    await endSteps(workspace, [execution], ending);
+  }
+}
+
 /** Outputs of the steps that wait for a run, as declared for `test_access` in manifest.yml. */
 export async function stepEnding({ slack, log }: Workspace, closed: Run, ending: RunEnding): Promise<Ending> {
   if ('status' in ending) return { error: unmarked(ending.reason) };
@@ -80,8 +88,7 @@ function failingItems(target: Target, { results }: Pick<TestRun, 'results'>): st
 }
 
 /** Completes a step with the bot's own token. The step's token is a secret, and jobs are stored unsealed. */
-async function endStep(workspace: Workspace, job: Job<EndStep>): Promise<void> {
-  const { execution, ending } = job.data;
+async function endStep(workspace: Workspace, { execution, ending }: EndStep): Promise<void> {
   try {
     await complete(workspace, execution, ending);
   } catch (error) {
@@ -107,5 +114,5 @@ export const END_STEP = defineJob({
   queue: 'end-step',
   schema: EndStep,
   options: { concurrency: 50, attempts: 10, backoffMs: 5_000 },
-  run: endStep,
+  run: (workspace, { data }) => endStep(workspace, data),
 });

@@ -91,10 +91,14 @@ describe('the workflow step "Run test access"', () => {
   });
 });
 
-test('the menus of the steps list projects, and the servers of the chosen one', async ({ world }) => {
+test('the menus of the steps list projects, and the servers of the chosen one, before the ack', async ({
+  world,
+}) => {
   const choices = async (name: string, inputs: Record<string, string>) => {
-    const { outputs } = (await ended(world, run(world, inputs, name))) ?? {};
-    return JSON.stringify(outputs?.options);
+    const id = run(world, inputs, name);
+    const delivery = () => world.slack.deliveries.find(({ payload }) => JSON.stringify(payload).includes(id));
+    await world.slack.until(() => delivery()?.outcome === 'ok', { what: 'the ack' });
+    return JSON.stringify(state(world, id)?.outputs?.options);
   };
   const choice = (text: string, value: string) => ({ text: { type: 'plain_text', text }, value });
   expect(await choices('list_projects', { query: 'store' })).toBe(
@@ -102,6 +106,8 @@ test('the menus of the steps list projects, and the servers of the chosen one', 
   );
   expect(await choices('list_servers', { query: '', project: 'storefront' })).toMatch(/"web-1".*"web-2"/);
   expect(await choices('list_servers', { query: '', project: '' })).toBe('[]');
+  const refused = await ended(world, run(world, { query: '', account: 'nope' }, 'list_projects'));
+  expect(refused).toMatchObject({ state: 'failed', error: expect.stringContaining('nope') });
 });
 
 describe('the workflow step "Get deployment statistics"', () => {
