@@ -35,7 +35,7 @@ ok, note, or FAULT. Deckhand may be running; if it is not, due jobs that wait ar
     const { web, clock, tokenHealth: health } = app.parts;
     if (token !== undefined) void checkBotToken({ token, web, health, clock, signal: ending.signal });
     try {
-      const findings = appToken === undefined ? [] : [await checkAppToken(app, appToken)];
+      const findings = appToken === undefined ? [] : [await tryAppToken(app, appToken)];
       findings.push(...(await examineAll(app)));
       const text = findings.map(printFinding).join('\n');
       return { text, code: findings.some((one) => one.health === 'broken') ? FAULT_EXIT_CODE : 0 };
@@ -51,18 +51,18 @@ function printFinding({ what, health, text }: Finding): string {
 }
 
 /** Asks Slack for an address of Socket Mode, without using it. */
-async function checkAppToken({ parts: { web } }: DeckhandApp, token: string): Promise<Finding> {
+async function tryAppToken({ parts: { web } }: DeckhandApp, token: string): Promise<Finding> {
   const what = 'App token';
   try {
     await web.call('apps.connections.open', {}, token);
     return { what, health: 'well', text: 'the token works' };
   } catch (error) {
-    return { what, health: 'broken', text: describeRefusal(error) };
+    return { what, health: 'broken', text: describeSlackFailure(error) };
   }
 }
 
 /** @throws any other error, which is a bug */
-function describeRefusal(error: unknown): string {
+function describeSlackFailure(error: unknown): string {
   if (!isSlackFailure(error)) throw error;
   const why = describeUnreached(error);
   return why === undefined ? `Slack refuses it: ${error.reason}` : `Slack cannot be reached: ${why}`;
@@ -76,7 +76,7 @@ async function examineAll(app: DeckhandApp): Promise<Finding[]> {
     try {
       ids.add((await tokenHealth.owner()) ?? '');
     } catch (error) {
-      if (ids.size === 0) return [{ what: 'Slack', health: 'broken', text: describeRefusal(error) }];
+      if (ids.size === 0) return [{ what: 'Slack', health: 'broken', text: describeSlackFailure(error) }];
     }
   }
   const installed: string[] = [];

@@ -219,7 +219,7 @@ async function explaining<T>(work: () => Promise<T>): Promise<T> {
     // The library wraps errors of `fetch`.
     if (error instanceof Error && error.cause instanceof OauthError) throw error.cause;
     const kind = classifyError(error);
-    throw new OauthError(kind, `the service’s authorisation: ${kind}${describeRefusal(error)}`);
+    throw new OauthError(kind, `the service’s authorisation: ${kind}${formatCode(error)}`);
   }
 }
 
@@ -232,7 +232,7 @@ function classifyError(error: unknown): OauthFailure {
 }
 
 /** Returns only the code, because the library's errors hold whole requests and answers. */
-function describeRefusal(error: unknown): string {
+function formatCode(error: unknown): string {
   const hasWord =
     error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError;
   const reason = hasWord ? error.error : readCode(error);

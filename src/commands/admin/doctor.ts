@@ -36,7 +36,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
     runCheck('Store', examination, () => workspace.health.store().then(() => 'answers')),
     runCheck('Scheduler', examination, checkScheduler),
     checkSlack(examination),
-    checkAppToken(examination),
+    reportAppToken(examination),
     checkAccounts(examination),
     checkPushes(examination),
     checkRecords(examination),
@@ -86,7 +86,7 @@ function describeMissing(scope: string): Finding {
 }
 
 /** A call to Slack tests the bot token. The app token is tested only when Deckhand connects. */
-function checkAppToken({ workspace }: Examination): Finding[] {
+function reportAppToken({ workspace }: Examination): Finding[] {
   const refused = workspace.health.refusedToken();
   if (refused?.variable !== 'SLACK_APP_TOKEN') return [];
   const text = `Slack refuses it: ${code(refused.reason)}. Whoever runs Deckhand must set ${code(refused.variable)} again.`;
