@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { SimulatedService } from '../service/server.ts';
 
 const ACCOUNT = 'acme';
-/** After the start, and between what happens in an outage, in milliseconds. */
+/** Between what happens in an outage, in milliseconds. */
 const STEP_MS = 15_000;
 /** From one outage to the next. */
 const PAUSE_MS = 150_000;
@@ -14,25 +15,18 @@ export function deploy(service: SimulatedService, project: string, succeeded: bo
   service.world.addDeployment({ account: ACCOUNT, project, succeeded, endRef, user: 'Grace Park' });
 }
 
-/** Now and then a project fails twice and recovers, the first time within a minute, for whoever watches it. */
+/** Now and then a project fails twice and recovers, the first time within half a minute of somebody's first watch. */
 export async function haveOutages(service: SimulatedService, signal: AbortSignal): Promise<void> {
-  for (let outage = 0; outage < MAX_OUTAGES; outage += 1) {
-    for (const succeeded of [false, false, true]) {
-      if (!(await isLeftAlone(STEP_MS, signal))) return;
-      deploy(service, 'billing-api', succeeded);
+  try {
+    for (let outage = 0; outage < MAX_OUTAGES; outage += 1) {
+      await service.requests.next(({ path }) => path.endsWith('/activity'), signal);
+      for (const succeeded of [false, false, true]) {
+        await pause(STEP_MS, undefined, { signal });
+        deploy(service, 'billing-api', succeeded);
+      }
+      await pause(PAUSE_MS, undefined, { signal });
     }
-    if (!(await isLeftAlone(PAUSE_MS, signal))) return;
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
-}
-
-/** False where the demo ends meanwhile. */
-async function isLeftAlone(ms: number, signal: AbortSignal): Promise<boolean> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-  return !signal.aborted;
 }
