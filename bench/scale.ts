@@ -115,7 +115,17 @@ async function measureReplicas(
     const { rows } = await database.query(SLOWEST);
     const slowest = rows.map(({ query, calls, mean }) => [query, calls, mean.toFixed(2)]);
     printTable([`${size} workspaces: costliest statements`, 'calls', 'mean ms'], slowest);
-    return { ...figures, 'resident of a replica, MB': residentBytes(replicas[0]?.pid ?? 0).now / 2 ** 20 };
+    const [replica] = replicas;
+    if (replica === undefined) return figures;
+    const resident = residentBytes(replica.pid).now;
+    const { rss, heapUsed } = await replica.ask<NodeJS.MemoryUsage>('memory');
+    const memory = {
+      'resident of a replica, MB': resident,
+      'resident after a collection, MB': rss,
+      'heap after a collection, MB': heapUsed,
+    };
+    for (const [name, bytes] of Object.entries(memory)) figures[name] = bytes / 2 ** 20;
+    return figures;
   } finally {
     for (const replica of replicas) await replica.end();
   }

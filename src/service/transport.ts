@@ -53,10 +53,14 @@ export function openAgents(options: AgentOptions) {
   };
 }
 
+/** Enough for the polls of a test. An account that is polled each minute holds no connection in between: each takes 30 kB. */
+const MAX_KEEP_ALIVE_MS = 10_000;
+
 /** Uses HTTP/1.1 with one request a connection, so that the number of connections limits the load. */
 function openAgent({ connections, timeoutMs, proxies }: AgentOptions): Dispatcher {
   // `send` has one time-out for the whole attempt. undici's timers are off.
-  const options = { connections, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 };
+  const timeouts = { headersTimeout: 0, bodyTimeout: 0, keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS };
+  const options = { connections, pipelining: 1, allowH2: false, ...timeouts };
   return openConnections(options, { timeout: timeoutMs, lookup: lookUp }, proxies);
 }
 
