@@ -24,7 +24,6 @@ const confirm = {
 export const RUN = (text: string) => [
   { type: 'header', text: plain('Test access: Storefront') },
   section(text),
-  { type: 'table', rows: [[{ type: 'raw_text', text: 'Server' }], [{ type: 'raw_text', text: 'web-2' }]] },
   {
     type: 'actions',
     elements: [
@@ -32,7 +31,6 @@ export const RUN = (text: string) => [
       button('disconnect', 'Disconnect', { style: 'danger', confirm }),
     ],
   },
-  { type: 'context', elements: [{ type: 'mrkdwn', text: ':anchor: Followed until *done*' }] },
 ];
 
 const select = (type: string, action_id: string, placeholder: string, more: object = {}) => ({
@@ -48,16 +46,12 @@ export const CHOICES = [
     type: 'actions',
     elements: [
       select('static_select', 'project', 'Choose a project', {
-        options: [option('docs', 'Docs site'), option('api', 'API :rocket:')],
+        options: [option('docs', 'Docs site'), option('api', 'API')],
       }),
       select('external_select', 'server', 'Find a server', { min_query_length: 1 }),
       select('users_select', 'who', 'Choose a person'),
       select('channels_select', 'where', 'Choose a channel'),
-      {
-        type: 'overflow',
-        action_id: 'more',
-        options: [option('mute', 'Mute this run'), option('why', 'Explain it')],
-      },
+      { type: 'overflow', action_id: 'more', options: [option('mute', 'Mute this run')] },
     ],
   },
   section('Tell the channel', {
@@ -68,13 +62,14 @@ export const CHOICES = [
 /** The app's answer to what is typed into a list of its own. */
 export const OPTIONS = { options: [option('s1', 'web-1')] };
 
-const input = (id: string, label: string, element: object, more: object = {}) => ({
+const input = (id: string, label: string, element: object, more: object = { optional: true }) => ({
   type: 'input',
   block_id: id,
   label: plain(label),
   element: { action_id: id, ...element },
   ...more,
 });
+const kinds = [option('vps', 'Managed VPS'), option('static', 'Static hosting')];
 const plans = [option('small', 'Small'), option('large', 'Large')];
 
 /** A form with every kind of field. */
@@ -86,12 +81,7 @@ export const FORM = {
   close: plain('Cancel'),
   blocks: [
     input('name', 'Name', { type: 'plain_text_input' }, { hint: plain('Letters, digits and dashes') }),
-    input(
-      'kind',
-      'Kind',
-      { type: 'static_select', options: [option('vps', 'Managed VPS'), option('static', 'Static hosting')] },
-      { dispatch_action: true },
-    ),
+    input('kind', 'Kind', { type: 'static_select', options: kinds }, { dispatch_action: true }),
     input('port', 'Port', { type: 'number_input', is_decimal_allowed: false, initial_value: '22' }),
     input('region', 'Regions', {
       type: 'multi_static_select',
@@ -100,16 +90,11 @@ export const FORM = {
         { label: plain('Asia'), options: [option('osa', 'Osaka')] },
       ],
     }),
-    input(
-      'flags',
-      'Tell',
-      { type: 'checkboxes', options: [option('failure', 'When it fails')] },
-      { optional: true },
-    ),
+    input('flags', 'Tell', { type: 'checkboxes', options: [option('failure', 'When it fails')] }),
     input('plan', 'Plan', { type: 'radio_buttons', initial_option: plans[0], options: plans }),
     input('day', 'First day', { type: 'datepicker', initial_date: '2026-03-02' }),
     input('hour', 'At', { type: 'timepicker', initial_time: '09:30' }),
-    input('notes', 'Notes', { type: 'plain_text_input', multiline: true }, { optional: true }),
+    input('notes', 'Notes', { type: 'plain_text_input', multiline: true }),
   ],
 };
 
