@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { linkQuestionPage, renderPage } from '../../../src/views/public/pages.ts';
-import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../../test/support/test-world.ts';
+import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../../../test/support/test-world.ts';
 import { seriousColourFaults, seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
 import { connectDemo, visit, walkTo } from './workspace.ts';
@@ -94,9 +94,8 @@ describeInBrowser('a day’s work by keyboard and with assistive technology', ()
 
   it('reads messages with buttons, menus, tables and charts', async () => {
     const { page, messages, ...at } = await visit(browser, world, 'admin', CHANNEL);
-    const asked: ReadonlyArray<readonly [line: string, seen: Locator]> = [
+    const asked: [line: string, seen: Locator][] = [
       ['/deckhand help', messages.getByRole('button', { name: 'Administer' })],
-      ['/deckhand tets storefront', messages.getByRole('button', { name: 'test storefront' })],
       ['/deckhand hosting', messages.getByPlaceholder('Show one')],
       ['/deckhand server show', messages.getByPlaceholder('Choose a project')],
       ['/deckhand projects', messages.getByRole('button', { name: 'Test access' }).first()],
@@ -130,20 +129,6 @@ describeInBrowser('a day’s work by keyboard and with assistive technology', ()
     await press('Undo');
     await messages.getByText('restored the watch').waitFor();
     await expectAccessible(page);
-  });
-
-  it('asks for access, and gives it', async () => {
-    await world.as('member').command(CHANNEL, '/deckhand use storefront');
-    const member = await visit(browser, world, 'member', CHANNEL);
-    await pressing(member.page, member.messages)('Ask for access');
-    await member.messages.getByText('The answer comes by direct message').waitFor();
-    await expectAccessible(member.page);
-    const [wish] = world.slack.dms(TEAM, PEOPLE.admin).slice(-1);
-    const admin = await visit(browser, world, 'admin', wish?.channel ?? '');
-    await expectAccessible(admin.page);
-    const wishes = admin.page.getByRole('region', { name: /^Messages/ });
-    await pressing(admin.page, wishes)('Allow');
-    await wishes.getByText('gave').waitFor();
   });
 
   it('goes through the public pages, and the page that asks before linking', async () => {

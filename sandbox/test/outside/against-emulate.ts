@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sendJson, sendPayload, sendSigned } from '../../../test/support/signed.ts';
 import { ACCOUNT, API_KEY, EMAIL, openTestWorld, type TestWorld } from '../../../test/support/test-world.ts';
 import { type Call, type EmulatedSlack, startEmulatedSlack } from './emulated-slack.ts';
-import { type Line, report } from './report.ts';
+import { createSteps, type Line, type Outcome, say } from './report.ts';
 
 const MAX_MS = 15_000;
 /** What the emulator does not have; Deckhand goes on without. */
@@ -22,9 +22,8 @@ export async function talkToEmulate(): Promise<Line[]> {
     },
   });
   try {
-    const lines = await converse(slack, world);
-    report('emulate', lines);
-    return lines;
+    say('\nemulate');
+    return await converse(slack, world);
   } finally {
     await world.stop();
     await slack.stop();
@@ -32,33 +31,31 @@ export async function talkToEmulate(): Promise<Line[]> {
 }
 
 async function converse(slack: EmulatedSlack, world: TestWorld): Promise<Line[]> {
-  const lines: Line[] = [];
-  async function step(what: string, act: () => Promise<string>): Promise<void> {
-    const before = slack.calls.length;
-    const said = await act().catch((error: unknown) => error as Error);
-    lines.push(judge(what, said, slack.calls.slice(before)));
-  }
-  const say = (text: string) => command(slack, world, text);
+  const { lines, step } = createSteps(
+    () => slack.calls.length,
+    (text, since) => judge(text, slack.calls.slice(since)),
+  );
+  const type = (text: string) => command(slack, world, text);
   await step('connect: modal, submission, answer', () => connect(slack, world));
   for (const words of ['projects', 'doctor', 'accounts', 'activity stats', 'server show web-1 storefront'])
-    await step(words, () => say(words));
+    await step(words, () => type(words));
   await step('test storefront: root and thread', async () => {
-    await say('test storefront');
+    await type('test storefront');
     const root = async () =>
       (await slack.texts()).find((text) => text.includes('all 2 servers are reachable'));
     const ended = await until(root, 'the end of the run');
-    await until(async () => (await slack.thread()).length >= 3 || undefined, 'the thread');
+    await until(async () => (await slack.thread()).find((text) => text.includes('took')), 'the thread');
     return ended;
   });
   await step('digest add and preview', async () => {
-    await say('digest add daily 09:00 UTC');
+    await type('digest add daily 09:00 UTC');
     await until(async () => (await slack.texts()).find((text) => text.includes('digest')), 'the digest');
-    return say('digest preview');
+    return type('digest preview');
   });
   await step('invoices 1001: upload of the PDF', async () => {
     world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
     world.service.world.addInvoice({ account: ACCOUNT, number: 1001 });
-    return say('invoices 1001');
+    return type('invoices 1001');
   });
   await step('App Home', async () => {
     await openHome(slack, world);
@@ -68,14 +65,13 @@ async function converse(slack: EmulatedSlack, world: TestWorld): Promise<Line[]>
   return lines;
 }
 
-function judge(what: string, said: string | Error, calls: readonly Call[]): Line {
-  const refused = calls.filter(({ ok, error }) => !ok && !NOT_THEIRS.has(error ?? ''));
-  const absent = calls.filter(({ ok, error }) => !ok && NOT_THEIRS.has(error ?? ''));
-  const words = [...refused, ...absent].map(({ method, error }) => `${method}: ${error}`).join(', ');
-  if (said instanceof Error) return { what, outcome: 'FAILED', detail: `${said.message} ${words}` };
-  if (refused.length > 0 || said.includes('unexpected'))
-    return { what, outcome: 'FAILED', detail: words || said };
-  return { what, outcome: 'ok', detail: `${said.slice(0, 90).replaceAll('\n', ' ')} ${words}` };
+function judge(text: string | Error, calls: readonly Call[]): Outcome {
+  const bad = calls.filter(({ ok }) => !ok);
+  const refused = bad.filter(({ error }) => !NOT_THEIRS.has(error ?? ''));
+  const words = bad.map(({ method, error }) => `${method}: ${error}`).join(', ');
+  if (text instanceof Error) return ['FAILED', `${text.message} ${words}`];
+  if (refused.length > 0 || text.includes('unexpected')) return ['FAILED', words || text];
+  return ['ok', `${text} ${words}`];
 }
 
 /** Types a command, and waits for its private answer. */

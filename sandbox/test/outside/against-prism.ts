@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import process from 'node:process';
 import { z } from 'zod';
 import { ann } from '../../../test/commands/integrations/support.ts';
@@ -14,9 +11,8 @@ import {
   TEAM,
   type TestWorld,
 } from '../../../test/support/test-world.ts';
-import { readDocument } from './document.ts';
 import { type Met, type PlayedService, playDocument } from './prism.ts';
-import { type Line, report } from './report.ts';
+import { createSteps, type Line, type Outcome, say } from './report.ts';
 
 const BAD = /answered unexpectedly|unexpected error|undefined|NaN|\[object/;
 
@@ -25,19 +21,16 @@ const ProjectsSchema = z.union([z.array(NamedSchema), z.object({ projects: z.arr
 
 /** Deckhand against a service that Prism plays: once with the document's examples, then with drawn answers. */
 export async function talkToPrism(path: string | undefined, rounds: number): Promise<Line[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'deckhand-outside-'));
-  const service = await playDocument(await readDocument(path, folder));
+  const service = await playDocument(path);
   const all: Line[] = [];
   try {
     for (let round = 0; round <= rounds; round += 1) {
       service.play(round === 0 ? 'static' : 'dynamic');
-      const lines = await playRound(service);
-      report(round === 0 ? 'Prism, static' : `Prism, dynamic, round ${round}`, lines);
-      all.push(...lines);
+      say(round === 0 ? '\nPrism, static' : `\nPrism, dynamic, round ${round}`);
+      all.push(...(await playRound(service)));
     }
   } finally {
     await service.stop();
-    await rm(folder, { recursive: true, force: true });
   }
   return all;
 }
@@ -53,14 +46,11 @@ async function playRound(service: PlayedService): Promise<Line[]> {
       ...(SERVICE_HOOK_TYPES === undefined ? {} : { SERVICE_HOOK_TYPES }),
     },
   });
-  const lines: Line[] = [];
-  async function step(what: string, act: () => Promise<string>): Promise<void> {
-    const before = service.met.length;
-    const said = await act().catch(
-      (error: unknown) => `${BAD.test(String(error)) ? '' : 'unexpected error: '}${error}`,
-    );
-    lines.push(judge(what, said, service.met.slice(before)));
-  }
+  const { lines, step } = createSteps(
+    () => service.met.length,
+    (text, since) =>
+      judge(text instanceof Error ? `unexpected error: ${text}` : text, service.met.slice(since)),
+  );
   try {
     await step('connect', async () => {
       await world.connect();
@@ -78,51 +68,34 @@ async function playRound(service: PlayedService): Promise<Line[]> {
   return lines;
 }
 
-function judge(what: string, said: string, met: readonly Met[]): Line {
+function judge(text: string, met: readonly Met[]): Outcome {
   const refused = met.find(({ status }) => status >= 400);
   const where = refused && `${refused.method} ${refused.path}: ${refused.refusal ?? refused.status}`;
-  if (refused?.refusal?.startsWith('NO_')) return { what, outcome: 'absent', detail: `${where}` };
-  if (refused !== undefined) return { what, outcome: 'FAILED', detail: `${where} ${refused.detail}` };
-  if (BAD.test(said))
-    return { what, outcome: 'FAILED', detail: `${said.slice(0, 160)} ${met.at(-1)?.detail}` };
-  return { what, outcome: 'ok', detail: said.slice(0, 100).replaceAll('\n', ' ') };
+  if (refused?.refusal?.startsWith('NO_')) return ['absent', `${where}`];
+  if (refused !== undefined) return ['FAILED', `${where} ${refused.detail}`];
+  if (BAD.test(text)) return ['FAILED', `${text.slice(0, 160)} ${met.at(-1)?.detail}`];
+  return ['ok', text];
 }
 
 /** How the first project of the played list is called. */
 async function projectOf(service: PlayedService): Promise<string | undefined> {
-  const { data } = ProjectsSchema.safeParse(await look(service, 'projects.json'));
-  const list = Array.isArray(data) ? data : (data?.projects ?? []);
-  const first = list.at(0);
+  const authorization = `Basic ${btoa(`${EMAIL}:${API_KEY}`)}`;
+  const address = `${service.baseUrl.replace('{account}', ACCOUNT)}/projects.json`;
+  const answer = await fetch(address, { headers: { authorization, accept: 'application/json' } });
+  const { data } = ProjectsSchema.safeParse(await answer.json().catch(() => undefined));
+  const [first] = Array.isArray(data) ? data : (data?.projects ?? []);
   const name = first?.permalink || first?.identifier;
   return name === undefined ? undefined : `"${name}"`;
 }
 
-async function look({ baseUrl }: PlayedService, path: string): Promise<unknown> {
-  const authorization = `Basic ${Buffer.from(`${EMAIL}:${API_KEY}`).toString('base64')}`;
-  const address = `${baseUrl.replace('{account}', ACCOUNT)}/${path}`;
-  const answer = await fetch(address, { headers: { authorization, accept: 'application/json' } });
-  return answer.json().catch(() => undefined);
-}
-
 async function commands(service: PlayedService): Promise<string[]> {
   const project = await projectOf(service);
-  return [
-    'projects',
-    'whoami',
-    'doctor',
-    'accounts',
-    ...(project === undefined ? [] : [`server show web-1 ${project}`, `build main ${project}`]),
-    'hosting',
-    'hosting show anchor',
-    'hosting sync anchor',
-    'hosting regions',
-    'hosting sizes',
-    'beta',
-    'activity',
-    'activity stats',
-    'invoices',
-    'invoices 1001',
-  ];
+  const inProject = project === undefined ? [] : [`server show web-1 ${project}`, `build main ${project}`];
+  const hosting = ['', ' show anchor', ' sync anchor', ' regions', ' sizes'].map(
+    (words) => `hosting${words}`,
+  );
+  const feed = ['activity', 'activity stats', 'invoices', 'invoices 1001'];
+  return ['projects', 'whoami', 'doctor', 'accounts', ...inProject, ...hosting, 'beta', ...feed];
 }
 
 async function run(world: TestWorld, project: string): Promise<string> {

@@ -56,7 +56,9 @@ export async function startEmulatedSlack(): Promise<EmulatedSlack> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const responseHost = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { token: botToken, team, user, client, channel } = await install(theirs);
+  const { token: botToken, team, client, channel } = await install(theirs);
+  const { members = [] } = await client.users.list({});
+  const user = members.find(({ is_admin: isAdmin }) => isAdmin)?.id ?? '';
   const history = async () => (await client.conversations.history({ channel })).messages ?? [];
   return {
     apiUrl: `http://${responseHost}/api/`,

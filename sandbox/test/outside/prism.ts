@@ -1,15 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { text as readText } from 'node:stream/consumers';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { freePort } from '../../../test/support/free-port.ts';
-import type { OpenApiDocument } from './document.ts';
-import { installOutside } from './install.ts';
+import { startSimulatedService } from '../../service/server.ts';
 
 const PRISM_VERSION = '5.16.0';
-const START_MS = 60_000;
+const START_MS = 180_000;
+const DocumentSchema = z.looseObject({ paths: z.record(z.string(), z.unknown()) });
 
 /** What one request of Deckhand met at Prism. */
 export interface Met {
@@ -36,11 +40,25 @@ interface Kept {
   body: string;
 }
 
+/** A document of somebody's service, in JSON or YAML; without a path the one of our simulated service. */
+async function readDocument(path: string | undefined, folder: string) {
+  const file = path ?? join(folder, 'openapi.json');
+  if (path === undefined) {
+    const service = await startSimulatedService();
+    await writeFile(file, await (await fetch(`${service.siteUrl}/docs.json`)).text());
+    await service.stop();
+  }
+  const { paths } = DocumentSchema.parse(parse(await readFile(file, 'utf8')));
+  return { file, paths: Object.keys(paths) };
+}
+
 /**
  * Prism, and before it a server that takes off the account's name and `.json`, keeps what was met, and gives the same
  * answer to the same GET: Prism draws a new one each time, which no service does.
  */
-export async function playDocument(document: OpenApiDocument): Promise<PlayedService> {
+export async function playDocument(path: string | undefined): Promise<PlayedService> {
+  const folder = await mkdtemp(join(tmpdir(), 'deckhand-outside-'));
+  const document = await readDocument(path, folder);
   const prism = await startPrism(document.file);
   const met: Met[] = [];
   const kept = new Map<string, Kept>();
@@ -75,7 +93,8 @@ export async function playDocument(document: OpenApiDocument): Promise<PlayedSer
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      prism.child.kill();
+      prism.stop();
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }
@@ -111,23 +130,23 @@ function readRefusal({ type, body }: Kept): Pick<Met, 'refusal' | 'detail'> {
   return { refusal: type.includes('problem+json') ? refusal : undefined, detail: body.slice(0, 400) };
 }
 
-async function startPrism(file: string): Promise<{ origin: string; child: ChildProcess }> {
+async function startPrism(file: string): Promise<{ origin: string; stop(): void }> {
   const port = await freePort();
-  const folder = installOutside('@stoplight/prism-cli', PRISM_VERSION);
+  const npx = ['--yes', '--ignore-scripts', `@stoplight/prism-cli@${PRISM_VERSION}`];
   const words = ['mock', '--host', '127.0.0.1', '--port', String(port), file];
-  const child = spawn(process.execPath, [join(folder, 'dist', 'index.js'), ...words], { stdio: 'pipe' });
-  let said = '';
+  const child = spawn('npx', [...npx, ...words], { stdio: 'pipe', detached: true });
+  let output = '';
   await new Promise<void>((resolve, reject) => {
-    const failed = (): void => reject(new Error(`Prism did not start: ${said.slice(-2_000)}`));
-    const timer = setTimeout(failed, START_MS);
+    const failed = (): void => reject(new Error(`Prism did not start: ${output.slice(-2_000)}`));
+    setTimeout(failed, START_MS).unref();
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (part: Buffer) => {
-        said = (said + part.toString()).slice(-10_000);
-        if (!said.includes('Prism is listening')) return;
-        clearTimeout(timer);
-        resolve();
+        output += part.toString();
+        if (output.includes('Prism is listening')) resolve();
       });
     child.once('exit', failed);
   });
-  return { origin: `http://127.0.0.1:${port}`, child };
+  // npx runs Prism as a child of its own.
+  const stop = () => void process.kill(-(child.pid ?? Number.NaN));
+  return { origin: `http://127.0.0.1:${port}`, stop };
 }
