@@ -180,7 +180,7 @@ async function pollAccount<K extends FeedKind, Page>(
       // Only polls react to a failure. The next one is soon, because there is something to read.
       await source.onRead?.(workspace, { account: name, active, page: undefined, pushed });
       const pace = await store({ ...before, retryAt });
-      await planNext(workspace, source, name, 0);
+      await planNext(workspace, source, name);
       return pace;
     }
     const isNotFound = failure === 'record_not_found';
@@ -297,7 +297,7 @@ async function planNext(
   workspace: Workspace,
   interval: PollInterval,
   account: string,
-  after: number,
+  after = 0,
 ): Promise<void> {
   const pace = (await openPaces(workspace.store).get(makePaceId(interval, account))) ?? STEADY_PACE;
   await planPoll(workspace, interval, account, after, { ...pace, pauseMs: undefined });
@@ -309,7 +309,7 @@ export async function startPolling<K extends FeedKind, Page>(
   source: Source<K, Page>,
   place: FeedPlace,
 ): Promise<void> {
-  await planNext(workspace, source, place.account, 0);
+  await planNext(workspace, source, place.account);
   await postPending(workspace, source, await workspace.feeds.get(source.kind, place));
 }
 

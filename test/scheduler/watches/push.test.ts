@@ -263,6 +263,27 @@ describe('by the clock', () => {
     expect(await ask(world, '/deckhand watch list')).not.toContain('do not arrive');
   });
 
+  it('calls to which the service is busy are heard, and followed by a read within a minute', async () => {
+    await secondsUntilRead();
+    await deployHeard('pushed1');
+    await secondsUntilRead();
+    const busy = { path: `/${ACCOUNT}/activity`, status: 429, times: 1 };
+    world.service.faults.add({ ...busy, retryAfter: '1' });
+    deploy(world, 'busy001');
+    await secondsUntilRead();
+    await secondsUntilRead();
+    await pass(40_000);
+    expect(await ask(world, '/deckhand watch list')).not.toContain('do not arrive');
+    world.service.faults.add({ ...busy, retryAfter: '45' });
+    deploy(world, 'busy002');
+    await secondsUntilRead();
+    deploy(world, 'busy003');
+    const seconds = await secondsUntilRead();
+    expect(seconds).toBeGreaterThan(40);
+    expect(seconds).toBeLessThan(70);
+    await untilShown(world, 'busy003');
+  });
+
   it('calls about two projects at once are both heard', async () => {
     await watchPushed(world, 'billing-api');
     await secondsUntilRead();
