@@ -119,34 +119,6 @@ describe('words that are no command', () => {
   });
 });
 
-describe('what a bound channel implies', () => {
-  test.override({ connected: true });
-  test.beforeEach(async ({ world }) => {
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.as('admin').command(CHANNEL, '/deckhand use storefront');
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
-  });
-
-  test('test takes a single word for the identifier of a server, where the service lists none', async ({
-    world,
-  }) => {
-    const [, identifier = ''] =
-      /Identifier `([^`]+)`/.exec(await ask(world, '/deckhand server show web-1')) ?? [];
-    const path = `/${ACCOUNT}/projects/storefront/servers`;
-    world.service.faults.add({ method: 'GET', path, status: 404, body: {} });
-    await world.as('member').command(CHANNEL, `/deckhand test ${identifier}`);
-    await world.slack.until(() =>
-      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes(identifier)),
-    );
-    expect(await ask(world, '/deckhand test nowhere-1')).toContain('There is no project `nowhere-1`');
-  });
-
-  test('activity shows the channel’s project, and all with `all`', async ({ world }) => {
-    expect(await ask(world, '/deckhand activity')).toContain('*Storefront* in `acme`');
-    expect(await ask(world, '/deckhand activity all')).not.toContain('*Storefront* in `acme`');
-  });
-});
-
 describe('what is left out', () => {
   test.override({ connected: true });
 

@@ -40,11 +40,14 @@ describe('integration add', () => {
   });
 
   it.each(TYPES)(
-    'sets up %s (%s) with exactly what is filled in, and asks for no more than its version',
+    'sets up %s (%s) with exactly what is filled in, also before its type, and asks for no more than its version',
     async (type, version, properties) => {
       const draw = async () => {
         await me.open('integration add storefront');
+        me.actor.fill(undefined, { name: 'Watch', flags: ['send_on_start'] });
         await me.choose('hook_type', type);
+        expect(me.block('name')).toMatchObject({ element: { initial_value: 'Watch' } });
+        expect(JSON.stringify(me.block('flags'))).toContain('initial_options');
         if (version !== undefined) await me.choose('properties.hook_version', version);
       };
       const sent = (name: string, given: object) => ({
@@ -117,21 +120,6 @@ describe('integration add', () => {
     expect(me.sent('POST')).toHaveLength(1);
     await world.slack.until(() => me.told().some((text) => text.includes('It never notifies')));
     expect(JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1))).toContain('integration:edit');
-  });
-
-  it('keeps name and flags, but no secret, when the type is changed', async () => {
-    await me.open('integration add storefront');
-    await me.choose('hook_type', 'perf_monitor');
-    me.actor.fill(undefined, {
-      name: 'Watch',
-      flags: ['send_on_start'],
-      'properties.api_key': 'CANARYswitch',
-      'properties.application_id': '12',
-    });
-    await me.choose('hook_type', 'cdn_cache');
-    expect(me.block('name')).toMatchObject({ element: { initial_value: 'Watch' } });
-    expect(JSON.stringify(me.view().content)).not.toContain('CANARYswitch');
-    expect(JSON.stringify(me.block('flags'))).toContain('initial_options');
   });
 
   it.each([

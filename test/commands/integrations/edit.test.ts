@@ -101,17 +101,6 @@ describe('integration edit', () => {
     expect(JSON.stringify(me.view().content)).not.toContain('CANARYlate');
   });
 
-  it('draws the version’s own fields once it is chosen', async () => {
-    const { id } = await setUp('Errors', 'error_tracker_d', { api_key: 'k' }, 'cloud');
-    await me.open(`integration edit ${id}`);
-    expect(me.fields()).toEqual(['name', 'properties.hook_version', 'properties.api_key', 'clear', 'flags']);
-    await me.choose('properties.hook_version', 'on_premise');
-    expect(me.fields()).toContain('properties.url');
-    expect(await change({ 'properties.url': 'https://errors.example.com' })).toEqual([
-      { integration: { properties: { hook_version: 'on_premise', url: 'https://errors.example.com' } } },
-    ]);
-  });
-
   it('sends nothing when nothing is changed, and asks before it unticks the last box', async () => {
     const { id } = await setUp('Quieter', 'http_req', { url: 'https://a.example.com' });
     await me.open(`integration edit ${id}`);

@@ -41,6 +41,7 @@ describe('after a project got another permalink and name', () => {
     const activity = await ask(world, '/deckhand activity');
     expect(await ask(world, '/deckhand use', 'admin')).toContain('bound to *Web shop* in `acme`');
     expect(activity).toContain('*Web shop* in `acme`: 1 event');
+    expect(await ask(world, '/deckhand activity all')).not.toContain('*Web shop* in `acme`');
     await world.as('member').command(CHANNEL, '/deckhand test');
     await untilTested(world, 'Web shop');
     await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
