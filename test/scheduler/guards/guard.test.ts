@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerTo, ask } from '../../support/asking.ts';
+import { ask } from '../../support/asking.ts';
+import { breakServer as breakAt, dms as dmsOf, roots as messagesOf, thread } from '../channel.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -24,10 +25,10 @@ describe('a guard', () => {
 
   const workspace = () => world.app.workspaces.open(TEAM);
   const guards = () => workspace().schedules.list('guard');
-  const messages = () => world.slack.messages(TEAM, CHANNEL);
+  const messages = () => messagesOf(world);
   const roots = () =>
     messages().filter(({ text }) => /unreachable since|unreachable, \d|recovered/.test(text));
-  const dms = () => world.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text);
+  const dms = () => dmsOf(world);
   /** The tests since the guards were set up. */
   const started = () => allStarted().slice(atFirst);
   const allStarted = () =>
@@ -68,9 +69,8 @@ describe('a guard', () => {
     return outcomes;
   }
 
-  function breakServer(server = 'web-2', status: 'ok' | 'error' = 'error'): void {
-    world.service.world.setOutcome({ ...STOREFRONT, server, status, message: 'Connection refused' });
-  }
+  const breakServer = (server = 'web-2', status: 'ok' | 'error' = 'error') => breakAt(world, server, status);
+  const newest = async () => (await workspace().runs.newest(1))[0];
 
   it('makes one message of an outage in 12 runs: it begins, is edited, and is over', async () => {
     await add('storefront hourly');
@@ -114,37 +114,26 @@ describe('a guard', () => {
     await world.as('member').command(CHANNEL, `/deckhand test ${words}`);
     await pass(until, `the end of test ${words}`);
   };
-  const isOver = () => roots()[0]?.text.startsWith('Storefront recovered after') === true;
+  const isShown = (words: string) => roots()[0]?.text.includes(words) === true;
 
-  it('is over at once after a person’s green test of its server', async () => {
-    breakServer();
-    await world.say('guard add storefront daily 23:00 UTC');
-    await pass(() => roots().length === 1, 'the message');
-    breakServer('web-2', 'ok');
-    await test('storefront web-2', isOver);
-    expect(roots()[0]?.text).toMatch(/and 1 failure: reachable\.$/);
-    expect(JSON.stringify(roots()[0]?.blocks)).not.toContain('Test again');
-    const thread = () => world.slack.thread(TEAM, CHANNEL, roots()[0]?.ts ?? '').map(({ text }) => text);
-    await pass(() => thread().length > 0, 'the reply');
-    expect(thread()).toEqual([expect.stringContaining('Recovered')]);
-  });
-
-  it('goes on where another server passed, and shows what a newer test found of each', async () => {
+  it('shows what a newer test found of each server, and is over once a person’s test passed', async () => {
     breakServer();
     breakServer('web-1');
     await world.say('guard add storefront daily 23:00 UTC');
     await pass(() => roots().length === 1, 'the message');
     expect(roots()[0]?.text).toContain('Storefront: web-1 and web-2 are unreachable since');
     breakServer('web-1', 'ok');
-    await test('storefront web-1', () =>
-      roots()[0]?.text.includes('Storefront: web-2 is unreachable since') === true);
+    await test('storefront web-1', () => isShown('Storefront: web-2 is unreachable since'));
     breakServer('web-2', 'ok');
     breakServer('web-1');
-    await test('storefront', () =>
-      roots()[0]?.text.includes('Storefront: web-1 is unreachable since') === true);
+    await test('storefront', () => isShown('Storefront: web-1 is unreachable since'));
     await world.say('guard remove');
     breakServer('web-1', 'ok');
-    await test('storefront', isOver);
+    await test('storefront web-1', () => isShown('Storefront recovered after'));
+    expect(roots()[0]?.text).toMatch(/and 1 failure: reachable\.$/);
+    expect(JSON.stringify(roots()[0]?.blocks)).not.toContain('Test again');
+    await pass(() => thread(world, roots()[0]?.ts).length > 0, 'the reply');
+    expect(thread(world, roots()[0]?.ts)).toEqual([expect.stringContaining('Recovered')]);
   });
 
   it('says nothing of two flickers of one run each', async () => {
@@ -154,7 +143,7 @@ describe('a guard', () => {
       breakServer();
       await world.time.advance(START + hour * HOUR - world.time.now());
       await pass(() => started().length === hour * 2 + 1, 'the first test');
-      await pass(async () => (await workspace().runs.newest(100))[0]?.status === 'completed', 'its end');
+      await pass(async () => (await newest())?.status === 'completed', 'its end');
       breakServer('web-2', 'ok');
       expect(await untilRun(hour)).toBe('reachable');
       expect(started()).toHaveLength(hour * 2 + 2);
@@ -199,9 +188,7 @@ describe('a guard', () => {
     world.service.world.setRunOutcome({ ...STOREFRONT, durationMs: 20_000 });
     await world.time.advance(HOUR);
     await pass(() => started().length === 1, 'the guard’s test');
-    const said = await answerTo(world, 'member', () =>
-      world.as('member').command(CHANNEL, '/deckhand test storefront'),
-    );
+    const said = await ask(world, '/deckhand test storefront');
     expect(said).toContain('A guard started it');
     expect(said).toContain('The outcome will be posted here.');
     const posted = () => messages().filter(({ text }) => text.includes('all 2 servers are reachable'));
@@ -223,10 +210,7 @@ describe('a guard', () => {
     await world.time.advance(START - MINUTE - world.time.now());
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await pass(() => started().length === 1, 'the person’s test');
-    await pass(
-      async () => (await workspace().runs.newest(100))[0]?.guards?.length === 1,
-      'the guard that waits',
-    );
+    await pass(async () => (await newest())?.guards?.length === 1, 'the guard that waits');
     world.service.world.setRunOutcome({ ...STOREFRONT, durationMs: 1_000 });
     // The message that showed it is gone.
     world.slack.fault({ method: 'chat.update', error: 'message_not_found' });
