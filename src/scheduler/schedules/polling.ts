@@ -187,7 +187,7 @@ async function pollAccount<K extends FeedKind, Page>(
     const mayPass = isNotFound ? notFound + 1 < NOT_FOUND_POLLS : !REFUSALS.has(failure);
     if (mayPass) {
       const pace = { failures: failures + 1, retryAt, lookedAt };
-      return store({ ...pace, notFound: isNotFound ? notFound + 1 : 0 });
+      return store({ ...pace, notFound: isNotFound ? notFound + 1 : undefined });
     }
     const why = { cause: 'service', reason: toClause(workspace.explain(error).text) } as const;
     const present = await listActive(workspace, source.kind, name);

@@ -51,30 +51,19 @@ function outcomes(words: string, known: readonly number[] = [], before = {}): st
 const failingSince = (at: number) => ({ 'id-a': [{ server: '', at }] });
 
 describe('what belongs to episodes', () => {
-  it.each<[string, string]>([
+  it.each<[string, string, known?: number[], failing?: object]>([
     ['-a -b +a', 'failure 0, failure 1, success 2, id-b fails'],
     ['-a deploy_cancelled deploy_started -a', 'failure 0, failure 3, id-a fails'],
     ['test_failed deploy_completed', 'failure 0, success 1'],
     ['-a@web-1,web-2 +a@web-1 +a@WEB-2', 'failure 0, success 2'],
     ['-a@web-1 -a@web-2 +a@web-2 +a@web-1', 'failure 0, failure 1, success 3'],
     ['-a@web-1 +a', 'failure 0, success 1'],
-  ])('of %s is %s', (words, expected) => {
-    expect(outcomes(words)).toBe(expected);
-  });
-
-  it.each<[string, string, number[], string]>([
-    [
-      'a failure that comes late, with the success that was seen before',
-      '-a +a',
-      [1],
-      'failure 0, success 1',
-    ],
-    ['a success that comes late, between two failures, is none', '-a +a -a', [0, 2], 'id-a fails'],
-    ['nothing of what was before', '-b +b', [0, 1], 'id-a fails'],
-  ])('%s', (_, words, known, expected) => {
-    const failing =
-      words.startsWith('-a') && known.includes(0) ? failingSince(NOW + (known.length - 1) * 2_000) : {};
-    expect(outcomes(words, known, words.includes('b') ? failingSince(NOW) : failing)).toBe(expected);
+    // A failure comes late, a success comes late between two failures, all was there before.
+    ['-a +a', 'failure 0, success 1', [1]],
+    ['-a +a -a', 'id-a fails', [0, 2], failingSince(NOW + 2_000)],
+    ['-b +b', 'id-a fails', [0, 1], failingSince(NOW)],
+  ])('of %s is %s', (words, expected, known, failing) => {
+    expect(outcomes(words, known, failing)).toBe(expected);
   });
 });
 
@@ -123,16 +112,10 @@ describe('a watched channel', () => {
     expect(pending.at(-1)?.what).toBe(amount === 1 ? '1 event' : `${amount} events`);
   });
 
-  it.each(['web-1', 'WEB\u20131'])(
-    'ends a failure that a watch of the server %s follows by a success there',
-    (name) => {
-      const watches = [{ ...watch('failures'), server: { identifier: 's1', name } }];
-      const { pending } = afterPage(begin(page()), watches, page('-a@web-1,web-2', '+a@web-1'), CONTEXT);
-      expect(pending.map(({ episode }) => episode?.outcomes.map(({ kind }) => kind))).toEqual([
-        ['failure', 'success'],
-      ]);
-    },
-  );
+  it('ends a failure that a watch of a server follows by a success there', () => {
+    const watches = [{ ...watch('failures'), server: { identifier: 's1', name: 'WEB\u20131' } }];
+    expect(posted('-a@web-1,web-2 +a@web-1', ...watches)).toEqual(['failure success for w-failures-all']);
+  });
 
   it('posts nothing while it is muted, and still shows that a failure is over', () => {
     const muted: Watch = { ...watch('all'), mutedUntil: NOW + 1 };
@@ -144,13 +127,11 @@ describe('a watched channel', () => {
   });
 
   it('says that some may be missing where a full page holds one event that cannot be read', () => {
-    const watches = [watch('all')];
-    const first = begin(page('+a'));
-    const { events: many } = page(...Array.from({ length: 99 }, (_, at) => `+b${at}`));
-    const [batch] = afterPage(first, watches, { events: many, unread: 1 }, CONTEXT).pending;
-    expect(JSON.stringify(batch)).toContain('some may be missing');
-    const [whole] = afterPage(first, watches, { events: many }, CONTEXT).pending;
-    expect(JSON.stringify(whole)).not.toContain('some may be missing');
+    const many = page(...Array.from({ length: 99 }, (_, at) => `+b${at}`));
+    const shown = (unread: number) =>
+      JSON.stringify(afterPage(begin(page('+a')), [watch('all')], { ...many, unread }, CONTEXT).pending);
+    expect(shown(1)).toContain('some may be missing');
+    expect(shown(0)).not.toContain('some may be missing');
   });
 
   it('keeps the newest 200 events outside working hours, and says how many older ones there were', () => {
@@ -158,9 +139,9 @@ describe('a watched channel', () => {
     const watches = [{ ...watch('all'), hours }];
     let feed = begin(page());
     for (let at = 0; at < 3; at += 1) {
-      const words = Array.from({ length: 99 }, (_, n) => `+r${at}-${n}`);
-      const { events: outcomes } = page(...words);
-      const moved = outcomes.map((event) => ({ ...event, created_at: later(event.created_at, at * 600) }));
+      const later = (time: string) => new Date(Date.parse(time) + at * 600_000).toISOString();
+      const { events: all } = page(...Array.from({ length: 99 }, (_, n) => `+r${at}-${n}`));
+      const moved = all.map((event) => ({ ...event, created_at: later(event.created_at) }));
       feed = afterPage(feed, watches, { events: moved }, CONTEXT);
     }
     expect(feed.pending).toEqual([]);
@@ -171,5 +152,3 @@ describe('a watched channel', () => {
     expect(JSON.stringify(open.pending[0]?.root)).toContain('deploy completed (200), and 97 older ones');
   });
 });
-
-const later = (at: string, seconds: number) => new Date(Date.parse(at) + seconds * 1000).toISOString();
