@@ -4,16 +4,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { type DeckhandProcess, startDeckhand } from '../support/deckhand-process.ts';
 import { readText } from '../support/deployment-files.ts';
 import { freePort } from '../support/free-port.ts';
 import { byLength } from '../support/length.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { sendSigned } from '../support/signed.ts';
-import { startSlack } from '../support/start-slack.ts';
+import { openSurroundings } from '../support/surroundings.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
+import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 
 /** Both replicas are ended and started again so often. */
 const ROUNDS = byLength(0, 5);
@@ -86,13 +85,9 @@ describe.runIf(ROUNDS > 0)('a rolling restart of two replicas', () => {
     ['Caddy', caddy],
   ] as const)('behind %s loses no request of Slack', async ([_, proxy], { skip }) => {
     if (!existsSync(proxy.program)) return skip(`${proxy.program} is not installed here`);
-    const [service, slack] = await Promise.all([startSimulatedService(), startSlack()]);
-    onTestFinished(async () => {
-      await Promise.all([service.stop(), slack.stop()]);
-    });
-    const { botToken } = furnish(slack);
-    const url = await freshDatabase();
-    const env = { ...environment(slack, service, botToken, await temporaryFolder()), STORE_URL: url };
+    const { slack, close, ...around } = await openSurroundings({});
+    onTestFinished(close);
+    const env = { ...around.env, STORE_URL: await freshDatabase() };
     const ports = [await freePort(), await freePort()];
     const begin = async (at: number): Promise<DeckhandProcess> => {
       const started = await startDeckhand({ ...env, PORT: String(ports[at]), LOG_LEVEL: 'info' });

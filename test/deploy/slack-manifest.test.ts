@@ -4,13 +4,10 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
-import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { ManifestError, manifestFor } from '../../scripts/slack-manifest.ts';
 import { SlackManifest } from '../../scripts/slack-manifest-schema.ts';
 import { readText } from '../support/deployment-files.ts';
-import { startSlack } from '../support/start-slack.ts';
-import { temporaryFolder } from '../support/temporary.ts';
-import { environment, furnish } from '../support/test-world.ts';
+import { openSurroundings } from '../support/surroundings.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const template = readText('manifest.yml');
@@ -131,18 +128,10 @@ describe('the hooks of the Slack CLI', () => {
   });
 
   it('start Deckhand with the two tokens of the CLI, and end it within its five seconds', async () => {
-    const slack = await startSlack({ app: { socketMode: true } });
-    onTestFinished(() => slack.stop());
-    const { botToken } = furnish(slack);
-    const service = await startSimulatedService();
-    onTestFinished(() => service.stop());
-    const {
-      SLACK_API_URL,
-      ENCRYPTION_KEYS,
-      STORE_URL,
-      NODE_COMPILE_CACHE = '',
-    } = environment(slack, service, botToken, await temporaryFolder());
-    const tokens = { SLACK_CLI_XAPP: slack.appToken, SLACK_CLI_XOXB: botToken };
+    const { slack, close, ...around } = await openSurroundings({ socketMode: true });
+    onTestFinished(close);
+    const { SLACK_API_URL = '', ENCRYPTION_KEYS = '', STORE_URL = '', NODE_COMPILE_CACHE = '' } = around.env;
+    const tokens = { SLACK_CLI_XAPP: slack.appToken, SLACK_CLI_XOXB: around.env.SLACK_BOT_TOKEN ?? '' };
     const settings = { SLACK_API_URL, ENCRYPTION_KEYS, STORE_URL, NODE_COMPILE_CACHE, HOST: '127.0.0.1' };
     // As the CLI does: split at spaces, joined again, by a shell; the signal goes to the shell alone.
     const script = (hooks.start ?? '').split(/\s+/).join(' ');

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { byLength } from '../support/length.ts';
-import { temporaryFolder } from '../support/temporary.ts';
 import { fuzz } from './fuzz.ts';
 
 it(
@@ -9,7 +8,6 @@ it(
     const report = await fuzz({
       cases: byLength(250, 100_000),
       seed: 20_260_302,
-      folder: await temporaryFolder(),
     });
     expect(report).toMatchObject({ crashed: false, unhandled: [], answers: true });
     // Cases that got deep, and cases that were turned away.

@@ -1,13 +1,11 @@
 import { request } from 'node:http';
 import fc from 'fast-check';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
-import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { freePort } from '../support/free-port.ts';
-import { createProduct } from '../support/program.ts';
 import { openProxy } from '../support/proxy.ts';
 import { sendSigned } from '../support/signed.ts';
-import { startSlack } from '../support/start-slack.ts';
-import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
+import { openSurroundings, type Surroundings } from '../support/surroundings.ts';
+import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 import { answerChange, type FuzzCase, type FuzzDoor, fuzzCase } from './cases.ts';
 
 export interface FuzzOptions {
@@ -15,8 +13,6 @@ export interface FuzzOptions {
   seed: number;
   /** Where a failed run got to, to repeat its last batch alone. */
   path?: string | undefined;
-  /** Where Deckhand keeps its file. */
-  folder: string;
   /** After each thousand cases. */
   onProgress?: (done: number, memoryMb: number) => void;
 }
@@ -43,25 +39,20 @@ const TENTHS = 10;
  * @throws where one is answered with a 5xx, with the smallest batch that does it
  */
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
-  const service = await startSimulatedService({ seed: 'demo', speed: 20 });
-  const slack = await startSlack();
+  const { slack, service, logs, createProduct, close } = await openSurroundings({ seed: 'demo', speed: 20 });
   const proxy = await openProxy();
   proxy.target = service.origin;
-  const { botToken } = furnish(slack);
-  const env = {
-    ...environment(slack, service, botToken, options.folder),
-    SERVICE_BASE_URL: `${proxy.origin}/{account}`,
-    LOG_LEVEL: 'info',
-    MCP: 'on',
-    METRICS_PORT: String(await freePort()),
-  };
+  const port = String(await freePort());
   const statuses = { slack: {}, mcp: {}, metrics: {} };
   const report: FuzzReport = { statuses, crashed: false, unhandled: [], memoryMb: [], answers: false };
-  const product = createProduct(env, (line) => {
-    if (line.includes('"event":"unhandled_rejection"')) report.unhandled.push(line);
+  const product = createProduct({
+    SERVICE_BASE_URL: `${proxy.origin}/{account}`,
+    LOG_LEVEL: 'error',
+    MCP: 'on',
+    METRICS_PORT: port,
   });
   const origin = `http://127.0.0.1:${await product.start()}`;
-  const metrics = `http://127.0.0.1:${env.METRICS_PORT}`;
+  const metrics = `http://127.0.0.1:${port}`;
   slack.deliverTo(`${origin}/slack/events`);
   try {
     await connect(slack);
@@ -70,12 +61,13 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
     report.answers = await stillAnswers(slack);
   } finally {
     await product.stop();
-    await Promise.all([slack.stop(), service.stop(), proxy.close()]);
+    await Promise.all([close(), proxy.close()]);
   }
+  report.unhandled = logs.filter((line) => line.includes('"event":"unhandled_rejection"'));
   return report;
 }
 
-type Slack = Awaited<ReturnType<typeof startSlack>>;
+type Slack = Surroundings['slack'];
 
 async function connect(slack: Slack): Promise<void> {
   const { account, email, apiKey } = DEMO_USERS.admin;

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import process from 'node:process';
 import { fuzz } from './fuzz.ts';
 import { isFlat } from './memory.ts';
@@ -8,7 +5,6 @@ import { isFlat } from './memory.ts';
 /** `npm run fuzz [cases] [seed] [path]`: the full run, 100,000 cases unless told otherwise. */
 const cases = Number(process.argv[2] ?? 100_000);
 const seed = Number(process.argv[3] ?? Date.now() % 2 ** 31);
-const folder = await mkdtemp(join(tmpdir(), 'deckhand-fuzz-'));
 const started = performance.now();
 
 function say(line: string): void {
@@ -20,12 +16,11 @@ const { statuses, crashed, unhandled, memoryMb, answers } = await fuzz({
   cases,
   seed,
   path: process.argv[4],
-  folder,
   onProgress: (done, memory) => {
     const seconds = Math.round((performance.now() - started) / 1000);
     say(`${done} of ${cases} in ${seconds} s, ${memory} MB`);
   },
-}).finally(() => rm(folder, { recursive: true, force: true }));
+});
 say(`answers by status: ${JSON.stringify(statuses)}`);
 say(`memory after each tenth, in MB: ${memoryMb.join(', ')}`);
 const isWell = !crashed && unhandled.length === 0 && answers && isFlat(memoryMb);

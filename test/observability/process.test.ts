@@ -2,31 +2,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { startSimulatedService } from '../../sandbox/service/server.ts';
-import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startDeckhand } from '../support/deckhand-process.ts';
-import { startSlack } from '../support/start-slack.ts';
-import { temporaryFolder } from '../support/temporary.ts';
-import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
+import { openSurroundings } from '../support/surroundings.ts';
+import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 import { startCollector } from './collector.ts';
 
 describe('Deckhand as a process', () => {
-  let slack: LocalSlack;
-  let env: Record<string, string>;
-
-  beforeEach(async () => {
-    const service = await startSimulatedService();
-    slack = await startSlack();
-    onTestFinished(async () => {
-      await Promise.all([slack.stop(), service.stop()]);
-    });
-    const { botToken } = furnish(slack);
-    env = environment(slack, service, botToken, await temporaryFolder());
-  });
-
   /** Starts it, has it answer a command, and ends it; resolves with its log and the files with traces that it loaded. */
   async function answerOnce(more: Record<string, string>): Promise<{ log: string[]; loaded: string[] }> {
+    const { slack, env, close } = await openSurroundings({});
+    onTestFinished(close);
     const hook = join(import.meta.dirname, 'loaded.ts');
     const deckhand = await startDeckhand({ ...env, ...more }, ['--import', hook]);
     slack.deliverTo(`${deckhand.origin}/slack/events`);

@@ -14,23 +14,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { startDeckhand } from '../support/deckhand-process.ts';
 import { byLength } from '../support/length.ts';
 import { bundledFile } from '../support/program.ts';
 import { MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
-import { startSlack } from '../support/start-slack.ts';
+import { openSurroundings } from '../support/surroundings.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import {
-  ACCOUNT,
-  addTestAccount,
-  CHANNEL,
-  connectAccount,
-  environment,
-  furnish,
-  PEOPLE,
-  TEAM,
-} from '../support/test-world.ts';
+import { ACCOUNT, CHANNEL, connectAccount, PEOPLE, TEAM } from '../support/test-world.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const MEGABYTE = 1_000_000;
@@ -59,19 +49,8 @@ describe('the packed Deckhand', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'deckhand-pack-'));
     clone = join(folder, 'clone');
-    cloneTo(clone, [
-      '.env.example',
-      'package.json',
-      '.npmrc',
-      'README.md',
-      'LICENSE',
-      'manifest.yml',
-      'bin',
-      'deploy',
-      'scripts',
-      'src',
-      'docs',
-    ]);
+    const files = ['.env.example', 'package.json', '.npmrc', 'README.md', 'LICENSE', 'manifest.yml'];
+    cloneTo(clone, [...files, 'bin', 'deploy', 'scripts', 'src', 'docs']);
     const [packed]: Array<{ filename: string }> = JSON.parse(
       npm(clone, 'pack', '--json', '--pack-destination', folder, '--loglevel=error'),
     );
@@ -79,13 +58,8 @@ describe('the packed Deckhand', () => {
     symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
     installed = join(folder, 'empty', 'node_modules', 'deckhand');
     mkdirSync(installed, { recursive: true });
-    execFileSync('tar', [
-      '-xzf',
-      join(folder, packed?.filename ?? ''),
-      '-C',
-      installed,
-      '--strip-components=1',
-    ]);
+    const archive = join(folder, packed?.filename ?? '');
+    execFileSync('tar', ['-xzf', archive, '-C', installed, '--strip-components=1']);
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -104,19 +78,15 @@ describe('the packed Deckhand', () => {
     expect(files.filter((path) => /\/src\/|\.map$|\.kept$/.test(path))).toEqual([]);
   });
 
-  it('links in its documents to nothing that it does not hold', () => {
+  it('links in its documents to nothing that it does not hold, and names no npm script', () => {
     const pages = globSync('**/*.md', { cwd: installed });
     expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/operations.md']));
-    for (const page of pages)
-      for (const [, target = ''] of readFileSync(join(installed, page), 'utf8').matchAll(
-        /\]\((?!https?:|mailto:|#)([^)#\s]+)/g,
-      ))
+    for (const page of pages) {
+      const text = readFileSync(join(installed, page), 'utf8');
+      expect(text, page).not.toMatch(/npm (?:run|start|test|ci)\b/);
+      for (const [, target = ''] of text.matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g))
         expect(existsSync(join(installed, page, '..', target)), `${page} → ${target}`).toBe(true);
-  });
-
-  it('names in its documents no npm script, for it has none', () => {
-    for (const page of globSync('**/*.md', { cwd: installed }))
-      expect(readFileSync(join(installed, page), 'utf8'), page).not.toMatch(/npm (?:run|start|test|ci)\b/);
+    }
   });
 
   it('runs by its name, says what is not configured, and has the programs for operators', () => {
@@ -134,25 +104,16 @@ describe('the packed Deckhand', () => {
   });
 
   it('starts, answers a command, and draws a chart', async () => {
-    const [service, slack] = await Promise.all([startSimulatedService({ speed: 20 }), startSlack()]);
-    onTestFinished(async () => {
-      await Promise.all([slack.stop(), service.stop()]);
-    });
-    const { botToken } = furnish(slack);
-    addTestAccount(service, undefined);
-    const entry = join(installed, 'bin', 'deckhand.mjs');
-    const deckhand = await startDeckhand(environment(slack, service, botToken, installed), [], entry);
+    const { service, slack, env, close } = await openSurroundings({ speed: 20 });
+    onTestFinished(close);
+    const deckhand = await startDeckhand(env, [], join(installed, 'bin', 'deckhand.mjs'));
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     expect(deckhand.log.join()).toContain(`"version":"${version}"`);
     slack.deliverTo(`${deckhand.origin}/slack/events`);
     await connectAccount(slack);
     slack.invite(TEAM, CHANNEL, 'bot');
-    service.world.addDeployment({
-      account: ACCOUNT,
-      project: 'storefront',
-      succeeded: true,
-      endedAt: Date.now() - 1000,
-    });
+    const deployment = { account: ACCOUNT, project: 'storefront', endedAt: Date.now() - 1000 };
+    service.world.addDeployment(deployment);
     await slack.as(TEAM, PEOPLE.admin).command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
     await slack.until(() => JSON.stringify(slack.messages(TEAM, CHANNEL)).includes('09:00'));
     await slack.as(TEAM, PEOPLE.admin).command(CHANNEL, '/deckhand digest preview');

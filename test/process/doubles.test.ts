@@ -1,23 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Product } from '../../sandbox/demo/product.ts';
-import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
-import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
-import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
-import { createProduct } from '../support/program.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
-import { startSlack } from '../support/start-slack.ts';
-import { MEMORY_FOLDER } from '../support/temporary.ts';
-import {
-  ACCOUNT,
-  addTestAccount,
-  connectAccount,
-  environment,
-  furnish,
-  PEOPLE,
-  TEAM,
-} from '../support/test-world.ts';
+import { openSurroundings, type Surroundings } from '../support/surroundings.ts';
+import { ACCOUNT, connectAccount, PEOPLE, TEAM } from '../support/test-world.ts';
 
 const CHANNELS = {
   shop: 'C0SHOP',
@@ -27,65 +12,50 @@ const CHANNELS = {
   workflow: 'C0FLOW',
   test: 'C0TEST',
 };
-const MANIFEST = join(import.meta.dirname, '..', '..', 'manifest.yml');
 
 type IsIt = (path: string, body: string) => boolean;
 
 describe('a process that is killed before it has kept an answer', () => {
-  let slack: LocalSlack;
-  let service: SimulatedService;
+  let around: Surroundings;
+  let slack: Surroundings['slack'];
+  let service: Surroundings['service'];
   let product: Product;
   let slackProxy: ServiceProxy;
   let serviceProxy: ServiceProxy;
-  let folder: string;
-  const logs: string[] = [];
 
   // Starts are dear: all that is held back here is caught by one kill, each in a channel of its own.
   beforeAll(async () => {
-    folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-'));
-    [service, slack, slackProxy, serviceProxy] = await Promise.all([
-      startSimulatedService({ speed: 20 }),
-      startSlack({ app: appFromManifestFile(MANIFEST) }),
-      openProxy(),
-      openProxy(),
-    ]);
-    const { botToken } = furnish(slack);
-    for (const id of Object.values(CHANNELS)) {
-      slack.addChannel(TEAM, { id, name: id.toLowerCase(), members: Object.values(PEOPLE) });
-      slack.invite(TEAM, id, 'bot');
-    }
     const servers = [{ name: 'web-1' }, { name: 'web-2' }];
-    addTestAccount(service, [
-      { name: 'Storefront', permalink: 'storefront', servers },
-      { name: 'Warehouse', permalink: 'warehouse', servers },
-      { name: 'Billing API', permalink: 'billing-api', servers: [] },
-    ]);
+    around = await openSurroundings({
+      speed: 20,
+      channels: Object.values(CHANNELS),
+      projects: [
+        { name: 'Storefront', permalink: 'storefront', servers },
+        { name: 'Warehouse', permalink: 'warehouse', servers },
+        { name: 'Billing API', permalink: 'billing-api', servers: [] },
+      ],
+    });
+    ({ slack, service } = around);
+    [slackProxy, serviceProxy] = await Promise.all([openProxy(), openProxy()]);
     slackProxy.target = new URL(slack.apiUrl).origin;
     serviceProxy.target = service.origin;
-    const env = {
-      ...environment(slack, service, botToken, folder),
+    product = around.createProduct({
       SLACK_API_URL: slack.apiUrl.replace(slackProxy.target, slackProxy.origin),
       SERVICE_BASE_URL: service.baseUrl.replace(service.origin, serviceProxy.origin),
-    };
-    product = createProduct(env, (line) => logs.push(line));
-    await restart();
+    });
+    await around.start(product);
     await connectAccount(slack);
     const held = [...holdRoots(), ...holdAnswers()];
     await act();
     await Promise.all(held);
     await product.kill();
     for (const proxy of [slackProxy, serviceProxy]) proxy.change = (body) => body;
-    await restart();
+    await around.start(product);
   });
   afterAll(async () => {
     await product.stop();
-    await Promise.all([slackProxy.close(), serviceProxy.close(), slack.stop(), service.stop()]);
-    await rm(folder, { recursive: true, force: true });
+    await Promise.all([slackProxy.close(), serviceProxy.close(), around.close()]);
   });
-
-  async function restart(): Promise<void> {
-    slack.deliverTo(`http://127.0.0.1:${await product.start()}/slack/events`);
-  }
 
   /** Lets answers be given but never arrive; each resolves when the first of its kind is held. */
   function hold(proxy: ServiceProxy, these: readonly IsIt[]): Array<Promise<void>> {
@@ -148,7 +118,7 @@ describe('a process that is killed before it has kept an answer', () => {
   const made = (path: string) =>
     service.requests.all.filter((one) => one.method === 'POST' && one.path.endsWith(path));
   const counted = (event: string, words: string) =>
-    logs.filter((line) => line.includes(`"event":"${event}"`) && line.includes(words));
+    around.logs.filter((line) => line.includes(`"event":"${event}"`) && line.includes(words));
 
   it('to the order of a server follows that server, which it finds by its name, and orders none twice', async () => {
     const root = () => roots(CHANNELS.shop)[0]?.text ?? '';

@@ -3,17 +3,13 @@ import { once } from 'node:events';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
-import { startSimulatedService } from '../../sandbox/service/server.ts';
 import { bundledFile } from '../support/program.ts';
-import { startSlack } from '../support/start-slack.ts';
-import { temporaryFolder } from '../support/temporary.ts';
-import { CHANNEL, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
+import { openSurroundings } from '../support/surroundings.ts';
+import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 
 it('goes on where whoever reads its log goes away', async () => {
-  const [service, slack] = await Promise.all([startSimulatedService(), startSlack()]);
-  onTestFinished(async () => void (await Promise.all([service.stop(), slack.stop()])));
-  const { botToken } = furnish(slack);
-  const env = environment(slack, service, botToken, await temporaryFolder());
+  const { slack, env, close } = await openSurroundings({});
+  onTestFinished(close);
   const child = spawn(process.execPath, [await bundledFile()], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

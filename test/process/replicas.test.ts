@@ -1,14 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Product } from '../../sandbox/demo/product.ts';
-import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
-import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import type { SeenMessage } from '../../sandbox/slack/state/types.ts';
 import { LEASE } from '../../src/jobs/pg-boss-jobs.ts';
 import { freshDatabase } from '../support/postgres.ts';
-import { createProduct } from '../support/program.ts';
-import { startSlack } from '../support/start-slack.ts';
-import { temporaryFolder } from '../support/temporary.ts';
-import { addTestAccount, connectAccount, environment, furnish, PEOPLE, TEAM } from '../support/test-world.ts';
+import { openSurroundings, type Surroundings } from '../support/surroundings.ts';
+import { connectAccount, PEOPLE, TEAM } from '../support/test-world.ts';
 import { setDatabaseClock } from './database-clock.ts';
 
 const REPLICAS = 3;
@@ -17,40 +13,32 @@ const RUNS = 300;
 const CHANNELS = Array.from({ length: 20 }, (_, at) => `C0SHOPS${at}`);
 
 describe(`${REPLICAS} replicas on one Postgres`, () => {
-  let slack: LocalSlack;
-  let service: SimulatedService;
+  let around: Surroundings;
+  let slack: Surroundings['slack'];
   let replicas: Product[];
   let ports: number[];
   let database: string;
-  const logs: string[] = [];
 
   beforeEach(async () => {
-    service = await startSimulatedService();
-    slack = await startSlack();
-    const { botToken } = furnish(slack);
-    for (const id of CHANNELS) {
-      slack.addChannel(TEAM, { id, name: id.toLowerCase(), members: Object.values(PEOPLE) });
-      slack.invite(TEAM, id, 'bot');
-    }
     const projects = Array.from({ length: RUNS }, (_, at) => ({
       name: `Shop ${at}`,
       permalink: `shop-${at}`,
       servers: [{ name: 'web-1' }, { name: 'web-2' }],
     }));
-    addTestAccount(service, projects);
-    const env = environment(slack, service, botToken, await temporaryFolder());
+    around = await openSurroundings({ channels: CHANNELS, projects });
+    slack = around.slack;
     database = await freshDatabase();
-    const shared = { ...env, STORE_URL: database, POLL_INTERVAL_MS: '500' };
-    replicas = Array.from({ length: REPLICAS }, () => createProduct(shared, (line) => logs.push(line)));
+    const shared = { STORE_URL: database, POLL_INTERVAL_MS: '500' };
+    replicas = Array.from({ length: REPLICAS }, () => around.createProduct(shared));
     ports = await Promise.all(replicas.map((replica) => replica.start()));
     deliverTo(0);
     await connectAccount(slack);
     for (const { permalink } of projects)
-      service.world.setRunOutcome({ account: 'acme', project: permalink, durationMs: 3_600_000 });
+      around.service.world.setRunOutcome({ account: 'acme', project: permalink, durationMs: 3_600_000 });
   });
   afterEach(async () => {
     await Promise.all(replicas.map((replica) => replica.stop()));
-    await Promise.all([slack.stop(), service.stop()]);
+    await around.close();
   });
 
   /** Slack knows one address: the load balancer's, which picks a replica. */
@@ -60,7 +48,7 @@ describe(`${REPLICAS} replicas on one Postgres`, () => {
 
   const roots = () => CHANNELS.flatMap((channel) => slack.messages(TEAM, channel));
   const replies = ({ channel, ts }: SeenMessage) => slack.thread(TEAM, channel, ts).map(({ text }) => text);
-  const doubted = () => logs.filter((line) => line.includes('"event":"possible_duplicate"')).length;
+  const doubted = () => around.logs.filter((line) => line.includes('"event":"possible_duplicate"')).length;
 
   it('carry out each of many requests once, whichever they reach, and take over what a killed one was following', async () => {
     const ben = slack.as(TEAM, PEOPLE.member);
@@ -80,7 +68,7 @@ describe(`${REPLICAS} replicas on one Postgres`, () => {
     await replicas[Math.floor(Math.random() * REPLICAS)]?.kill();
     // The others need not wait until the dead one's leases end.
     await setDatabaseClock(database, LEASE.leaseMs + 1_000);
-    service.clock.advance(3_600_000);
+    around.service.clock.advance(3_600_000);
     // The root says it at once; the replies wait for the few edits a minute that may be late.
     const ended = () => roots().filter(({ text }) => text.endsWith('all 2 servers are reachable'));
     await slack.until(() => ended().length === RUNS, { what: 'all runs to end' });

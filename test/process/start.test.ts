@@ -6,24 +6,14 @@ import process from 'node:process';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Product } from '../../sandbox/demo/product.ts';
-import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
-import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { startFault } from '../../src/cli/start.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { checkKeys, parseEncryptionKeys } from '../../src/store/sealer.ts';
 import { TRIED } from '../store/databases.ts';
-import { bundledFile, createProduct } from '../support/program.ts';
-import { startSlack } from '../support/start-slack.ts';
+import { bundledFile } from '../support/program.ts';
+import { openSurroundings, type Surroundings } from '../support/surroundings.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import {
-  addTestAccount,
-  CHANNEL,
-  connectAccount,
-  environment,
-  furnish,
-  PEOPLE,
-  TEAM,
-} from '../support/test-world.ts';
+import { CHANNEL, connectAccount, PEOPLE, TEAM } from '../support/test-world.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const keyOf = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString('base64')}`;
@@ -31,28 +21,25 @@ const OLD = keyOf('old', 1);
 const NEW = keyOf('new', 2);
 
 describe.each(TRIED)('on $name', ({ name, fresh }) => {
-  let slack: LocalSlack;
-  let service: SimulatedService;
+  let around: Surroundings;
+  let slack: Surroundings['slack'];
   let env: Record<string, string>;
   let running: Product | undefined;
 
   beforeEach(async () => {
-    service = await startSimulatedService({ speed: 20 });
-    slack = await startSlack();
-    const { botToken } = furnish(slack);
-    addTestAccount(service, undefined);
-    env = { ...environment(slack, service, botToken, '.'), STORE_URL: await fresh(), ENCRYPTION_KEYS: OLD };
+    around = await openSurroundings({ speed: 20 });
+    slack = around.slack;
+    env = { ...around.env, STORE_URL: await fresh(), ENCRYPTION_KEYS: OLD };
     running = undefined;
   });
   afterEach(async () => {
     await running?.stop();
-    await Promise.all([slack.stop(), service.stop()]);
+    await around.close();
   });
 
   async function start(): Promise<void> {
-    running = createProduct(env, () => undefined);
-    const port = await running.start();
-    slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
+    running = around.createProduct(env);
+    await around.start(running);
   }
 
   /** Runs Deckhand to its end. */
