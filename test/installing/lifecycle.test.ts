@@ -100,14 +100,7 @@ describe('the events of an installation', () => {
     await late({ type: 'tokens_revoked', tokens: { bot: ['U0BOT'] } }, soon());
     await idle();
     expect(await ask(world, '/deckhand accounts')).toContain('acme');
-    world.slack.uninstall(TEAM);
-    await world.logged('"event":"uninstalled"');
-    expect(await world.app.workspaces.open(TEAM).accounts.list()).toEqual([]);
-  });
-
-  it('end what an environment token is for where they came after the start, whatever that token still may', async () => {
-    world = await openTestWorld();
-    await world.connect();
+    // One that came after the start ends it, whatever the token still may.
     await late({ type: 'app_uninstalled' }, soon());
     await world.logged('"event":"uninstalled"');
     expect(await world.app.workspaces.open(TEAM).accounts.list()).toEqual([]);

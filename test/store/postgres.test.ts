@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -20,6 +20,7 @@ import { explainStoreFault } from '../../src/store/database-fault.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { POSTGRES_SCHEMA } from '../../src/store/postgres.ts';
 import type { Collection, Store } from '../../src/store/store.ts';
+import { startScript } from '../support/deckhand-process.ts';
 import { freePort } from '../support/free-port.ts';
 import { emptyDatabase, freshDatabase } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -64,7 +65,7 @@ async function countTogether(counters: ReadonlyArray<Collection<{ count: number 
 
 test('a lock is held for as long as its work takes, and some seconds after its process was killed', async () => {
   const url = await freshDatabase();
-  const holder = await holdingProcess(url);
+  const holder = await startScript(holding(url));
   const [store] = await replicas(url, 1);
   let isTaken = false;
   const taken = store?.exclusive('k', async () => {
@@ -83,19 +84,12 @@ test('a lock is held for as long as its work takes, and some seconds after its p
   await taken;
 });
 
-/** A process of its own that holds the lock. */
-async function holdingProcess(url: string): Promise<ChildProcess> {
-  const source = join(import.meta.dirname, '..', '..', 'src', 'store', 'open-store.ts');
-  const script = `import { openStore } from ${JSON.stringify(source)};
-    const store = await openStore(${JSON.stringify(url)});
-    await store.exclusive('k', () => { console.log('held'); return new Promise(() => setInterval(() => 0, 1000)); });`;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  await once(child.stdout, 'data');
-  return child;
-}
+const OPEN_STORE = join(import.meta.dirname, '..', '..', 'src', 'store', 'open-store.ts');
+
+/** A script that holds the lock. */
+const holding = (url: string) => `import { openStore } from ${JSON.stringify(OPEN_STORE)};
+  const store = await openStore(${JSON.stringify(url)});
+  await store.exclusive('k', () => { console.log('held'); return new Promise(() => setInterval(() => 0, 1000)); });`;
 
 describe('a user who may create nothing', () => {
   const GRANTS = [

@@ -1,13 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, linkSync, statSync, symlinkSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { startScript } from '../support/deckhand-process.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM } from '../support/test-world.ts';
 
@@ -22,7 +21,7 @@ async function open(url: string): Promise<Store> {
 test('an SQLite file that another process runs on is refused by whatever link', async () => {
   const file = (await temporarySqlite()).replace('sqlite://', '');
   const folder = dirname((await temporarySqlite()).replace('sqlite://', ''));
-  const owner = await ownerProcess(file);
+  const owner = await startScript(opening(file));
   const [symbolic, hard] = [join(folder, 'symbolic.sqlite'), join(folder, 'hard.sqlite')];
   symlinkSync(file, symbolic);
   symlinkSync(dirname(file), join(folder, 'linked'));
@@ -46,7 +45,7 @@ test('an SQLite file that another process runs on is refused by whatever link', 
 test('store, log, index and guard are their owner’s alone, whatever the umask', async () => {
   const folder = join(dirname((await temporarySqlite()).replace('sqlite://', '')), 'data');
   const file = join(folder, 'deckhand.sqlite');
-  await startProcess(`process.umask(0); ${opening(file)}`);
+  await startScript(`process.umask(0); ${opening(file)}`);
   const modes = (await readdir(folder)).map((name) => [name, statSync(join(folder, name)).mode & 0o777]);
   const names = ['', '-owner', '-shm', '-wal'].map((ending) => `deckhand.sqlite${ending}`);
   expect(modes.toSorted()).toEqual(names.map((name) => [name, 0o600]));
@@ -72,22 +71,10 @@ test('an SQLite file opens beside a tool that only reads it', async () => {
   tool.close();
 });
 
-/** A process of its own that runs on the file. */
-const ownerProcess = (file: string): Promise<ChildProcess> => startProcess(opening(file));
-
+/** A script that runs on the file. */
 const opening = (file: string) => `const { openStore } = await import(${JSON.stringify(SOURCE)});
   const store = await openStore(${JSON.stringify(`sqlite://${file}`)});
   await store.ping(); console.log('open'); setInterval(() => store, 1000);`;
-
-/** Runs the script until it has said something. */
-async function startProcess(script: string): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  await once(child.stdout, 'data');
-  return child;
-}
 
 test('a lock that another process holds stops neither acknowledgements nor what needs no write', async () => {
   const world = await openTestWorld();
@@ -96,7 +83,7 @@ test('a lock that another process holds stops neither acknowledgements nor what 
   const answers = () => world.slack.ephemerals(TEAM, PEOPLE.member).length;
   await ben.command(CHANNEL, '/deckhand help');
   await world.slack.until(() => answers() === 1);
-  const locker = await lockerProcess(join(world.folder, 'deckhand.sqlite'));
+  const locker = await startScript(locking(join(world.folder, 'deckhand.sqlite')));
   const turns = countTurns();
   const health = await fetch(`${world.origin}/healthz`);
   const help = await ben.command(CHANNEL, '/deckhand help');
@@ -112,12 +99,10 @@ test('a lock that another process holds stops neither acknowledgements nor what 
   expect((await use).status).toBe(200);
 });
 
-/** A process of its own that holds the lock for writing, as a shell with BEGIN EXCLUSIVE does. */
-async function lockerProcess(file: string): Promise<ChildProcess> {
-  return startProcess(`import { DatabaseSync } from 'node:sqlite';
-    const db = new DatabaseSync(${JSON.stringify(file)});
-    db.exec('BEGIN EXCLUSIVE'); console.log('locked'); setInterval(() => db, 1000);`);
-}
+/** A script that holds the lock for writing, as a shell with BEGIN EXCLUSIVE does. */
+const locking = (file: string) => `import { DatabaseSync } from 'node:sqlite';
+  const db = new DatabaseSync(${JSON.stringify(file)});
+  db.exec('BEGIN EXCLUSIVE'); console.log('locked'); setInterval(() => db, 1000);`;
 
 /** How long the event loop was held up at most. */
 function countTurns(): { longestMs(): number } {

@@ -33,7 +33,9 @@ export function createManualClock(start: number | string = '2026-03-02T09:00:00Z
         reject(signal?.reason);
       }
       signal?.addEventListener('abort', abort, { once: true });
-      insert(sleepers, sleeper);
+      // Equals stay in the order they came.
+      sleepers.push(sleeper);
+      sleepers.sort((one, other) => one.due - other.due);
     });
   }
 
@@ -57,18 +59,6 @@ export function createManualClock(start: number | string = '2026-03-02T09:00:00Z
       offset += ms;
     },
   };
-}
-
-/** Keeps sleepers in the order they wake; equals in the order they came. */
-function insert(sleepers: Sleeper[], sleeper: Sleeper): void {
-  let low = 0;
-  let high = sleepers.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sleepers[middle]?.due ?? 0) <= sleeper.due) low = middle + 1;
-    else high = middle;
-  }
-  sleepers.splice(low, 0, sleeper);
 }
 
 /** Lets promises and what is ready on the event loop run; SQLite answers within this. */
