@@ -195,21 +195,9 @@ describe('the code', () => {
     expect(ownImports(sandbox).filter(({ to }) => to.startsWith('src/'))).toEqual([]);
   });
 
-  it.each([
-    ['src/', product],
-    ['sandbox/', sandbox],
-  ])('has no circle of files in %s', (_, files) => {
-    expect(circlesIn(ownImports(files))).toEqual([]);
-  });
-
   it('lets the views know neither Bolt nor a client', () => {
     const foreign = packagesOf(filesOf('src/views/**/*.ts'));
     expect(foreign.filter(({ name }) => !['@slack/types', 'zod'].includes(name))).toEqual([]);
-  });
-
-  it('reads the environment in one place only', () => {
-    const readers = matching(product, /process\.env\b/);
-    expect(readers.filter((file) => file !== 'src/main.ts')).toEqual([]);
   });
 
   it('is put together in one place, for the process, the tests and the benchmarks', () => {
@@ -252,26 +240,4 @@ describe('the code', () => {
   it('changes the shared test of test/support/fixtures.ts for no other file of its worker', () => {
     expect(matching(filesOf('test/**/*.test.ts'), /^test\.override\(/m)).toEqual([]);
   });
-
-  it('has no default exports and no files that only pass exports on', () => {
-    const files = filesOf('{src,sandbox}/**/*.{ts,tsx}');
-    expect(matching(files, /^export default\b/m).filter((path) => !path.endsWith('.config.ts'))).toEqual([]);
-    expect(matching(files, /^export (?:\*|\{[^}]*\}|type \{[^}]*\}) from\b/m)).toEqual([]);
-  });
 });
-
-/** The circles of an import graph, each as the files that it passes. */
-function circlesIn(edges: readonly Edge[]): string[] {
-  const targets = Map.groupBy(edges, ({ from }) => from);
-  const done = new Set<string>();
-  const circles: string[] = [];
-  function visit(file: string, path: readonly string[]): void {
-    const start = path.indexOf(file);
-    if (start !== -1) circles.push([...path.slice(start), file].join(' → '));
-    if (start !== -1 || done.has(file)) return;
-    for (const { to } of targets.get(file) ?? []) visit(to, [...path, file]);
-    done.add(file);
-  }
-  for (const file of targets.keys()) visit(file, []);
-  return circles;
-}
