@@ -37,7 +37,7 @@ async function open(url: string): Promise<Store> {
 }
 
 describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
-  test('refuses to start with another key under an id in use, and names the id alone', async () => {
+  test('refuses to start without a key in use or with another under its id, and names the id alone', async () => {
     const store = await open(await fresh());
     const other = `old:${randomBytes(32).toString('base64')}`;
     await checkKeys(keysOf(OLD), store);
@@ -50,6 +50,9 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
       expect(inspect(refused)).not.toContain(other.slice(4));
     }
     await checkKeys(keysOf(NEW, OLD), store);
+    await expect(checkKeys(keysOf(NEW), store)).rejects.toThrow('ENCRYPTION_KEYS lacks old,');
+    await expect(rotateKeys(keysOf(NEW), store)).rejects.toThrow('ENCRYPTION_KEYS lacks old,');
+    await expect(sealerOf(keysOf(other), store).seal(FIELD, 'x')).rejects.toThrow('under the id old');
   });
 
   test('opens nothing with the data key of another workspace, moved to where its own was', async () => {
@@ -120,13 +123,8 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
     const sealed = await Promise.all(sealers.map((sealer, n) => sealer.seal(FIELD, String(n))));
 
     const reader = sealerOf(keysOf(OLD), store);
-    expect(await Promise.all(sealed.map((text) => reader.open(FIELD, text)))).toEqual([
-      '0',
-      '1',
-      '2',
-      '3',
-      '4',
-    ]);
+    const opened = await Promise.all(sealed.map((text) => reader.open(FIELD, text)));
+    expect(opened.join('')).toBe('01234');
   });
 
   test('keys rotate while the bot runs, and the old one can then be taken away', async () => {
@@ -154,16 +152,6 @@ describe.each(DATABASES)('sealing on $name', ({ fresh }) => {
     const wrong = keysOf(`new:${randomBytes(32).toString('base64')}`);
     await expect(checkKeys(wrong, store)).rejects.toThrow('under the id new');
     await expect(rotateKeys(wrong, store)).rejects.toThrow('new');
-  });
-
-  test('a missing key is reported by its id at the start', async () => {
-    const store = await open(await fresh());
-    await sealerOf(keysOf(OLD), store).seal(FIELD, 'secret');
-
-    await expect(checkKeys(keysOf(NEW), store)).rejects.toThrow('ENCRYPTION_KEYS lacks old,');
-    await expect(rotateKeys(keysOf(NEW), store)).rejects.toThrow('ENCRYPTION_KEYS lacks old,');
-    const impostor = keysOf(`old:${randomBytes(32).toString('base64')}`);
-    await expect(sealerOf(impostor, store).seal(FIELD, 'x')).rejects.toThrow('under the id old');
   });
 });
 
