@@ -9,11 +9,10 @@ import { startSlack } from './support/start-slack.ts';
 import { temporaryFolder } from './support/temporary.ts';
 import {
   ACCOUNT,
-  API_KEY,
   addTestAccount,
   CHANNEL,
+  CREDENTIALS,
   connectAccount,
-  EMAIL,
   environment,
   furnish,
   PEOPLE,
@@ -98,7 +97,7 @@ describe('a process behind signed requests that is told to end', () => {
     await ann.command(CHANNEL, '/deckhand connect');
     await slack.until(() => ann.openView()?.content.callback_id === 'connect');
     const second = slow(500);
-    const form = ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
+    const form = ann.submit('connect', CREDENTIALS);
     await second;
 
     deckhand.signal('SIGTERM');

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { openForm } from '../support/asking.ts';
 import { HASTY } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
-import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { ACCOUNT, CHANNEL, CREDENTIALS, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 describe('what takes its time', () => {
   test.override({ worldOptions: HASTY });
@@ -49,7 +49,7 @@ describe('what takes its time', () => {
   }) => {
     const ann = await openForm(world, 'connect');
     world.service.faults.add({ path: `/${ACCOUNT}/profile`, delayMs: 2_500, times: 1 });
-    await ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
+    await ann.submit('connect', CREDENTIALS);
     const shown = () => JSON.stringify(ann.openView()?.content.blocks ?? []);
     expect(shown()).toContain('One moment');
     await world.slack.until(() => shown().includes('10 s so far'));

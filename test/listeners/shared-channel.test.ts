@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { test } from '../support/fixtures.ts';
 import { sendClick, sendForm } from '../support/signed.ts';
-import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { ACCOUNT, CHANNEL, CREDENTIALS, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const SISTER = 'T0SISTER';
 const PIA = 'U0PIA';
@@ -37,7 +37,7 @@ test('a modal that is sent from another workspace of a shared channel connects t
   const pia = world.slack.as(SISTER, PIA);
   await pia.click(shown, { actionId: 'connect:open' });
   await world.slack.until(() => pia.openView()?.content.callback_id === 'connect');
-  const sent = await pia.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
+  const sent = await pia.submit('connect', CREDENTIALS);
   expect(sent.outcome).toBe('ok');
   await world.slack.until(() => JSON.stringify(world.slack.ephemerals(SISTER, PIA)).includes('Connected *'));
   expect(await world.app.workspaces.open(TEAM).accounts.get(ACCOUNT)).toMatchObject({ name: ACCOUNT });

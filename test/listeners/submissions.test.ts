@@ -6,9 +6,7 @@ import { acknowledgeForm } from '../../src/listeners/pipeline/run-submission.ts'
 import type { SubmissionAck } from '../../src/listeners/pipeline/submission-view.ts';
 import { openForm } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
-import { ACCOUNT, API_KEY, EMAIL, TEAM, type TestWorld } from '../support/test-world.ts';
-
-const RIGHT = { account: ACCOUNT, email: EMAIL, api_key: API_KEY };
+import { CREDENTIALS, TEAM, type TestWorld } from '../support/test-world.ts';
 
 describe('a submitted form', () => {
   test.beforeEach(async ({ world }) => {
@@ -20,7 +18,7 @@ describe('a submitted form', () => {
   }) => {
     world.service.faults.add({ path: '/acme/profile', delayMs: 200, times: 1 });
     const ann = world.as('admin');
-    const first = ann.submit('connect', RIGHT);
+    const first = ann.submit('connect', CREDENTIALS);
     const second = ann.submit('connect');
     expect((await first).body).toBe((await second).body);
     expect(await connections(world)).toBe(1);
@@ -31,17 +29,17 @@ describe('a submitted form', () => {
   }) => {
     const ann = world.as('admin');
     const hash = ann.openView()?.hash;
-    const refused = await ann.submit('connect', { ...RIGHT, api_key: 'WrongKey'.repeat(5) });
+    const refused = await ann.submit('connect', { ...CREDENTIALS, api_key: 'WrongKey'.repeat(5) });
     expect(refused.errors).toHaveProperty('api_key');
     expect(ann.openView()?.hash).toBe(hash);
-    expect((await ann.submit('connect', RIGHT)).body).toContain('clear');
+    expect((await ann.submit('connect', CREDENTIALS)).body).toContain('clear');
     await world.slack.until(() => world.slack.ephemerals('T0HOUSE', 'U0ANN').some(isConnected));
   });
 
   test('a submitted form that two replicas take at once is carried out by one, and both give its answer', async ({
     world,
   }) => {
-    await world.as('admin').submit('connect', RIGHT);
+    await world.as('admin').submit('connect', CREDENTIALS);
     const [one, other] = await Promise.all(
       ['one', 'other'].map((click) => resend(world, click, 'shown again')),
     );

@@ -6,15 +6,7 @@ import { pagesOf } from '../../src/store/documents.ts';
 import { openForm } from '../support/asking.ts';
 import { openBrowser } from '../support/installing.ts';
 import { linkButton, openLinkable, openLinkBrowser } from '../support/linking.ts';
-import {
-  ACCOUNT,
-  API_KEY,
-  EMAIL,
-  openTestWorld,
-  PEOPLE,
-  TEAM,
-  type TestWorld,
-} from '../support/test-world.ts';
+import { ACCOUNT, CREDENTIALS, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const SEALED = /"v1\.([^".]+)\.[^".]+"/g;
@@ -60,7 +52,7 @@ it('nothing is sealed but by those whose values the test above has seen', () => 
 async function leaveForm(world: TestWorld): Promise<void> {
   const ann = await openForm(world, 'connect');
   const fault = world.service.faults.add({ path: `/${ACCOUNT}/**`, delayMs: 60_000 });
-  void ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
+  void ann.submit('connect', CREDENTIALS);
   await expect.poll(() => fault.hits()).toBeGreaterThan(0);
 }
 

@@ -11,16 +11,7 @@ import { openForm } from '../support/asking.ts';
 import { openBrowser } from '../support/installing.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { sendCommand } from '../support/signed.ts';
-import {
-  ACCOUNT,
-  API_KEY,
-  CHANNEL,
-  EMAIL,
-  openTestWorld,
-  PEOPLE,
-  TEAM,
-  type TestWorld,
-} from '../support/test-world.ts';
+import { CHANNEL, CREDENTIALS, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const NOTE = defineJob({
   queue: 'note',
@@ -67,7 +58,7 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
       return body;
     };
     const ann = await openForm(world, 'connect');
-    const sent = ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
+    const sent = ann.submit('connect', CREDENTIALS);
     await asked.promise;
     return async () => {
       gate.resolve();

@@ -91,7 +91,7 @@ test.each<[what: string, servers: string[] | undefined, isPassing: boolean]>([
 test('failures are counted by project', () => {
   const failures = ['Docs', 'Shop', 'Docs'].map((name) => deployment('deploy_failed', name));
   expect(groupFailures([...failures, deployment('deploy_completed', 'Web')])).toMatchObject([
-    { failed: 2, last: { project: { name: 'Docs' } } },
+    { failed: 2, isPassing: false, last: { project: { name: 'Docs' } } },
     { failed: 1, last: { project: { name: 'Shop' } } },
   ]);
 });

@@ -25,6 +25,9 @@ export const ACCOUNT = 'acme';
 export const EMAIL = 'ann@example.com';
 export const API_KEY = 'HouseKey00HouseKey00HouseKey00HouseKey00';
 
+/** What the admin fills into the connect form. */
+export const CREDENTIALS = { account: ACCOUNT, email: EMAIL, api_key: API_KEY };
+
 /** Deckhand between a simulated service and a local Slack, all over real HTTP in this process. */
 export interface TestWorld {
   slack: LocalSlack;
@@ -305,12 +308,8 @@ export async function connectAccount(slack: LocalSlack): Promise<void> {
   await ann.command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
   await slack.until(() => ann.openView()?.content.callback_id === 'connect');
   const isAsked = ann.openView()?.content.blocks.some(({ block_id: id }) => id === 'purpose') === true;
-  const answer = await ann.submit('connect', {
-    account: ACCOUNT,
-    email: EMAIL,
-    api_key: API_KEY,
-    ...(isAsked ? { purpose: 'shared' } : {}),
-  });
+  const purpose = isAsked ? { purpose: 'shared' } : {};
+  const answer = await ann.submit('connect', { ...CREDENTIALS, ...purpose });
   if (answer.outcome !== 'ok') throw new Error(`connecting failed: ${answer.outcome} ${answer.body}`);
   // Or the news of it would come amid whatever a test does next.
   await slack.until(() => told() > before, { what: 'the news of the connected account' });

@@ -3,7 +3,7 @@ import type { LocalSlack } from '../../../sandbox/slack/local-slack.ts';
 import { openForm } from '../../support/asking.ts';
 import { failingDatabase } from '../../support/failing-database.ts';
 import { test } from '../../support/fixtures.ts';
-import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM } from '../../support/test-world.ts';
+import { ACCOUNT, CHANNEL, CREDENTIALS, PEOPLE, TEAM } from '../../support/test-world.ts';
 
 const it = test.extend('worldOptions', () => ({ slackApp: { socketMode: true } }));
 
@@ -49,8 +49,7 @@ describe.concurrent('Socket Mode', () => {
     await openForm(world, 'connect');
     service.faults.add({ path: `/${ACCOUNT}/projects`, delayMs: 500, times: 1 });
     const asked = service.requests.nextArrival(({ path }) => path.includes('projects'));
-    const form = { account: ACCOUNT, email: EMAIL, api_key: API_KEY };
-    const sent = world.as('admin').submit('connect', form);
+    const sent = world.as('admin').submit('connect', CREDENTIALS);
     await asked;
     slack.dropConnections();
     const { outcome, delivery } = await sent;
@@ -71,16 +70,15 @@ describe.concurrent('Socket Mode', () => {
     const path = `/${ACCOUNT}/projects`;
     const fault = service.faults.add({ path, status: 401, body: {}, delayMs: 500 });
     const asked = service.requests.nextArrival((request) => request.path.includes('projects'));
-    const form = { account: ACCOUNT, email: EMAIL, api_key: API_KEY };
     const old = ids(slack);
-    const sent = admin.submit('connect', form);
+    const sent = admin.submit('connect', CREDENTIALS);
     await asked;
     slack.dropConnections({ resend: false });
     // Slack tells the person itself, in the form, that it had no answer.
     expect((await sent).outcome).toBe('operation_timeout');
     expect(fault.hits()).toBe(1);
     await untilReplaced(slack, old);
-    const again = await admin.submit('connect', form);
+    const again = await admin.submit('connect', CREDENTIALS);
     expect(JSON.stringify(again)).toContain('do not match');
     expect(world.logs.join('\n')).toContain('"event":"ack_not_sent"');
     expect(world.logs.join('\n')).not.toContain('"event":"bug"');
