@@ -245,7 +245,7 @@ async function runRequest(
 const TURNS_BETWEEN = 6;
 
 /** Runs work that continues after its ack; `idle` waits for it. */
-export function createBackgroundWork(log: Logger) {
+function createBackgroundWork(log: Logger) {
   const running = new Set<Promise<void>>();
   let lastBegun = Promise.resolve();
 
