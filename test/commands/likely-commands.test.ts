@@ -10,14 +10,6 @@ const REST = { last_deployed_at: null, starred: false };
 const likely = (sentence: string) => findLikelyCommands(COMMANDS, sentence).map(({ text }) => text);
 
 it.for([
-  ['what was deployed yesterday', 'activity'],
-  ['can you tset storefront', 'test'],
-  ['xyzzy', 'help'],
-] as const)('"%s" may mean %s', ([sentence, name]) => {
-  expect(likely(sentence)).toContain(name);
-});
-
-it.for([
   ['tets storefront', 'test storefront'],
   ['can you test storefront please', 'test storefront'],
   ['show me the activity', 'activity'],
@@ -40,11 +32,7 @@ it.for([
   });
 });
 
-it('words that are a command come first, as they are, and are stored first where they change something', () => {
-  expect(findLikelyCommands(COMMANDS, 'test storefront')[0]).toEqual({
-    text: 'test storefront',
-    isDurable: true,
-  });
+it('words that are a command come first, as they are, and are stored first only where they change something', () => {
   expect(findLikelyCommands(COMMANDS, 'projects shop')[0]).toEqual({
     text: 'projects shop',
     isDurable: false,

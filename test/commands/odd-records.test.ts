@@ -61,13 +61,6 @@ describe('records that differ from the documents', () => {
     expect(menu).toMatch(UNREADABLE);
   });
 
-  test('test <project> <server> works with servers in odd weather', async ({ world }) => {
-    world.service.weather.set({ strength: 'wild', share: 1, only: ['types', 'odd_rows', 'absent', 'nulls'] });
-    await world.as('admin').command(CHANNEL, '/deckhand test storefront web-1');
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
-    expect(world.slack.messages(TEAM, CHANNEL)[0]?.text).toContain('web-1');
-  });
-
   test('a managed server whose record has no revision is not called never deployed', async ({ world }) => {
     const named = { identifier: 'srv-1', name: 'Docs', protocol_type: 'static_hosting' };
     const static_hosting = { subdomain: 'docs', status: 'active', active_deployment_uuid: 'dep-55' };
@@ -137,17 +130,6 @@ describe('records that differ from the documents', () => {
     await world.slack.until(() => homeText(world).includes(`:warning: ${words}`), { what: 'App Home' });
   });
 
-  test('a server is shown and tested by its identifier where the service lists none', async ({ world }) => {
-    const fault = { status: 405, body: {} };
-    world.service.faults.add({ method: 'GET', path: `/${ACCOUNT}/projects/storefront/servers`, ...fault });
-    answer(world, 'projects/storefront/servers/srv-1', { identifier: 'srv-1', name: 'Docs' });
-    expect(await ask(world, '/deckhand server show srv-1 storefront')).toContain('*Docs*');
-    const run = { identifier: 'r1', status: 'running' };
-    answer(world, 'projects/storefront/servers/srv-1/test_access', run, 'POST');
-    await world.as('member').command(CHANNEL, '/deckhand test storefront srv-1');
-    await world.service.requests.seen(({ path }) => path.endsWith('/servers/srv-1/test_access'));
-  });
-
   test('a profile that holds nothing but the beta is enough for whoami and beta', async ({ world }) => {
     const nothing = { name: null, permalink: null, static_hosting_eligible: null };
     const profile = { first_name: null, last_name: null, email_address: null };
@@ -156,12 +138,10 @@ describe('records that differ from the documents', () => {
     expect(await ask(world, '/deckhand beta')).toContain('is *on* for *acme*');
   });
 
-  test.for([
-    ['has no name is called by its identifier', { name: null, identifier: 4711 }, '4711'],
-    ['has no identifier is called by its name', { name: 'web-1', identifier: null }, 'web-1'],
-  ] as const)('a failing server that %s', async ([, server, title], { world }) => {
-    const shown = await ran(world, { servers: [{ ...server, status: 'error' }] }, 'is unreachable');
-    expect(shown).toContain(`"title":"${title}","status":"error"`);
+  test('a failing server without a name is called by its identifier', async ({ world }) => {
+    const server = { name: null, identifier: 4711, status: 'error' };
+    const shown = await ran(world, { servers: [server] }, 'is unreachable');
+    expect(shown).toContain('"title":"4711","status":"error"');
     expect(shown).not.toMatch(UNREADABLE);
   });
 

@@ -6,15 +6,12 @@ import { cleanCommandText, splitWords } from '../../src/commands/command-router.
 describe('what a person types', () => {
   it.each([
     ['  test   storefront ', 'test storefront'],
-    ['test “my shop”', 'test "my shop"'],
     ['connect <https://acme.example.com|acme.example.com>', 'connect acme.example.com'],
-    ['projects a &amp; b', 'projects a & b'],
     ['test\u00a0storefront\u200b', 'test storefront'],
     ['test —account acme', 'test --account acme'],
     ['test <#C0DEPLOYS|storefront>', 'test storefront'],
     ['me <@U0BEN|ben>', 'me ben'],
     ['status?!…', 'status'],
-    ['“test storefront”', 'test storefront'],
     ["'activity last_7_days'.", 'activity last_7_days'],
     ["'use ann's shop'", "'use ann's shop'"],
     ['/deckhand test storefront', 'test storefront'],
@@ -26,10 +23,8 @@ describe('what a person types', () => {
   });
 
   it.each([
-    ['test "my shop"', ['test', 'my shop'], {}],
     ["use ann's bob's", ['use', "ann's", "bob's"], {}],
     ['test shop --account acme', ['test', 'shop'], { account: 'acme' }],
-    ['test --account=acme shop', ['test', 'shop'], { account: 'acme' }],
     ['digest add --skip-quiet daily', ['digest', 'add', 'daily'], { 'skip-quiet': true }],
     ['digest add ―skip\u2011quiet daily', ['digest', 'add', 'daily'], { 'skip-quiet': true }],
     ['digest add -skip−quiet daily', ['digest', 'add', 'daily'], { 'skip-quiet': true }],

@@ -13,7 +13,6 @@ describe('the words of a digest', () => {
     ['cron:0 9 1 * * UTC last_30_days', 'cron 0 9 1 * *', 'UTC', 'last_30_days'],
     ['Weekly:Friday 9am europe/lisbon week', 'weekly fri 09:00', 'Europe/Lisbon', 'this_week'],
     ['daily 09:00 America/Los Angeles last 7 days', 'daily 09:00', 'America/Los_Angeles', 'last_7_days'],
-    ['Monday 9.30', 'weekly mon 09:30', undefined, undefined],
   ])('%s', (text, cadence, zone, range) => {
     const words = read(text);
     expect(words).toMatchObject({ zone, range, project: undefined });
@@ -27,15 +26,12 @@ describe('the words of a digest', () => {
   it.each([
     ['dayly 09:00 UTC', 'Did you mean `daily`?'],
     ['weekly 09:00 UTC', 'Did you mean `weekly:mon`?'],
-    ['daily', 'Give the time as `HH:MM`'],
     ['daily 24:00 UTC', 'Did you mean `00:00`?'],
     ['daily 9:75 UTC', 'Did you mean `09:59`?'],
     ['daily 09:00 Europe/Lisbonn', 'Did you mean `Europe/Lisbon`?'],
     ['daily 09:00 +02:00', 'There is no time zone'],
     ['daily 09:00 BST', 'Did you mean `Europe/London` or `Asia/Dhaka`?'],
     ['daily 09:00 pst8pdt last_7_days', '`America/Los_Angeles`'],
-    ['daily 09:00 UTC 90d', 'There is no range `90d`'],
-    ['cron:"*/5 * * *" UTC', 'Give five fields'],
     ['cron:"61 * * * *" UTC', 'This is wrong: minute (0-59)'],
     ['<!channel> 09:00 UTC', '`&lt;!channel&gt;`'],
   ])('%s is refused: %s', (text, said) => {

@@ -88,15 +88,6 @@ describe('digest', () => {
       );
   });
 
-  it.each([
-    ['digest add daily 09:00 UTC --account nobody', 'No account named `nobody`'],
-    ['digest add daily 09:00 UTC --project storefrnt', 'Did you mean `storefront`?'],
-    ['digest lst', 'Did you mean `digest list`?'],
-  ])('%s answers %s', async (line, said) => {
-    expect(await ask(world, `/deckhand ${line}`, 'admin')).toContain(said);
-    expect(await digests()).toEqual([]);
-  });
-
   it('list shows id, who, when, next and last, draws anew by its buttons, and counts or shows those elsewhere', async () => {
     await world.say('digest add daily 09:00 UTC');
     const id = await world.id();

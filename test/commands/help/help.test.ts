@@ -75,7 +75,6 @@ describe('help', () => {
     ['help set up', '/deckhand connect [account]'],
     ['help tets', 'Did you mean `test`?'],
     ['-h', 'What Deckhand can do'],
-    ['digest add -h', 'How to use digest add'],
     ['Test storefront --Help', 'How to use test'],
   ] as const)('`%s` explains, and nothing is done', async ([line, words], { world }) => {
     expect(await ask(world, `/deckhand ${line}`)).toContain(words);
@@ -90,7 +89,6 @@ describe('words that are no command', () => {
     ['digest foo', ['There is no `digest foo`', '`add`', '`pause`', '`preview`']],
     ['integration list', ['There is no `integration list`', '"Add one"', '"Edit one"']],
     ['digest ad daily', ['Did you mean `digest add`?']],
-    ['restart web-1', ['There is no command']],
     ['storefront', ['"text":"test storefront"']],
     ['deploy storefront now', ['Deckhand does not deploy or roll back', 'Open acme']],
   ] as const)('`%s` is answered with what is right', async ([typed, expected], { world }) => {
@@ -121,15 +119,6 @@ describe('words that are no command', () => {
 
 describe('what is left out', () => {
   test.override({ connected: true });
-
-  test('a misspelt command has a button with what was meant, which runs', async ({ world }) => {
-    expect(await ask(world, '/deckhand projcets store')).toContain('There is no command `projcets`');
-    expect(labels(lastBlocks(world, 'member'))[0]).toBe('projects store');
-    const shown = await answerTo(world, 'member', () =>
-      click(world, 'member', { actionId: 'start:at-once#0' }),
-    );
-    expect(shown).toContain('Storefront');
-  });
 
   test('a member is told of what members can do alone', async ({ world }) => {
     const holders = { admin: [PEOPLE.admin], operator: [], billing: [] };

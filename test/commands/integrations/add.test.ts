@@ -7,7 +7,6 @@ import { ann } from './support.ts';
 const TYPES: ReadonlyArray<[type: string, version: string | undefined, properties: Record<string, string>]> =
   [
     ['http_req', undefined, { url: 'https://hooks.example.com/deploys' }],
-    ['perf_monitor', undefined, { application_id: '4711', api_key: 'CANARYperf' }],
     [
       'error_tracker_c',
       'cloud',
@@ -18,7 +17,6 @@ const TYPES: ReadonlyArray<[type: string, version: string | undefined, propertie
       'on_premise',
       { project: 'shop', environment: 'production', token: 'CANARYd', url: 'https://errors.example.com' },
     ],
-    ['chat_d', undefined, { bot_token: 'CANARYbot', chat_id: '@releases' }],
     ['chat_d', undefined, { bot_token: 'CANARYbot', chat_id: '-1001234567890' }],
   ];
 

@@ -70,7 +70,6 @@ describe('beta', () => {
   });
 
   test.for([
-    [{ beta_features: true }, 'is enrolled in the beta of managed servers'],
     [{ enrolled: true }, 'is enrolled in the beta of managed servers'],
     [{ enrolled: false, beta_features: false }, 'the beta is still off'],
   ] as const)('beta claims no more than the service says: %j', async ([body, words], { world }) => {

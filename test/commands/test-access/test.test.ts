@@ -1,10 +1,8 @@
 import { describe, expect } from 'vitest';
 import { ask } from '../../support/asking.ts';
-import { BRISK, HASTY } from '../../support/faults.ts';
+import { BRISK } from '../../support/faults.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
-
-const STATUS = '/acme/projects/*/test_access/*';
 
 describe('test access from a channel', () => {
   test.override({ worldOptions: BRISK, connected: true });
@@ -91,30 +89,6 @@ describe('test access from a channel', () => {
     expect(changes).toMatchObject([{ requestedBy: PEOPLE.member, target: `${ACCOUNT}/storefront` }]);
   });
 
-  test('runs once however often the button is clicked', async ({ world }) => {
-    await run(world, 'test storefront');
-    await rootSays(world, 'all 2 servers are reachable');
-    const place = { channel: CHANNEL, ts: root(world)?.ts ?? '' };
-    const click = () => world.as('member').click(place, { actionId: 'test:again' });
-    await Promise.all([click(), click()]);
-    await world.slack.until(() => roots(world).length === 2);
-    await rootSays(world, 'all 2 servers are reachable');
-    await world.slack.until(() => privately(world, 'member').some((text) => /already/.test(text)));
-    expect(roots(world)).toHaveLength(2);
-  });
-
-  describe('whose polls fail', () => {
-    test.override({ worldOptions: HASTY });
-
-    test('goes on polling', async ({ world }) => {
-      const handle = world.service.faults.add({ path: STATUS, drop: true, times: 3 });
-      await run(world, 'test storefront');
-      await rootSays(world, 'all 2 servers are reachable');
-      expect(handle.hits()).toBe(3);
-      expect(new Set(thread(world)).size).toBe(thread(world).length);
-    });
-  });
-
   test('stops when the message is gone, and says so in the log', async ({ world }) => {
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 10_000 });
     world.slack.fault({ method: 'chat.update', error: 'message_not_found' });
@@ -123,38 +97,17 @@ describe('test access from a channel', () => {
     expect(roots(world)).toHaveLength(1);
   });
 
-  test.for(['not_in_channel', 'channel_not_found'] as const)(
-    'test access from a direct message of two people says where else to run it, for it cannot be invited there (%s)',
-    async (error, { world }) => {
-      const members = [PEOPLE.member, PEOPLE.admin];
-      world.slack.addChannel(TEAM, { id: 'D0PAIR', name: 'pair', members, bot_is_member: false });
-      world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
-      await world.as('member').command('D0PAIR', '/deckhand test storefront');
-      await world.slack.until(() => privately(world, 'member').length > 0);
-      const [said = ''] = privately(world, 'member');
-      expect(said).toContain('cannot post in a direct message between people');
-      expect(said).toContain('in a channel, or in Deckhand’s own messages');
-      expect(said).not.toContain('/invite');
-    },
-  );
-});
-
-describe('a run that takes too long', () => {
-  test.override({ worldOptions: { env: { FOLLOW_TIMEOUT_MINUTES: '0.01' } }, connected: true });
-
-  test('is followed no longer, says so, and is taken up again with a button, in its thread too', async ({
+  test('from a direct message of two people says where else to run it, for it cannot be invited there', async ({
     world,
   }) => {
-    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 });
-    await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    const root = () => world.slack.messages(TEAM, CHANNEL).at(-1);
-    await world.slack.until(() => root()?.text.includes('no longer followed'));
-    const progress = () => world.slack.thread(TEAM, CHANNEL, root()?.ts ?? '')[0]?.text;
-    await world.slack.until(() => progress()?.includes('No longer followed'));
-    world.service.clock.advance(3_600_000);
-    await world.as('member').click({ channel: CHANNEL, ts: root()?.ts ?? '' }, { actionId: 'test:check' });
-    await world.slack.until(() => root()?.text.includes('all 2 servers are reachable'));
-    await world.slack.until(() => progress()?.includes('The test took 1 h'));
-    expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(1);
+    const members = [PEOPLE.member, PEOPLE.admin];
+    world.slack.addChannel(TEAM, { id: 'D0PAIR', name: 'pair', members, bot_is_member: false });
+    world.slack.fault({ method: 'chat.postMessage', error: 'channel_not_found', times: 1 });
+    await world.as('member').command('D0PAIR', '/deckhand test storefront');
+    await world.slack.until(() => privately(world, 'member').length > 0);
+    const [said = ''] = privately(world, 'member');
+    expect(said).toContain('cannot post in a direct message between people');
+    expect(said).toContain('in a channel, or in Deckhand’s own messages');
+    expect(said).not.toContain('/invite');
   });
 });

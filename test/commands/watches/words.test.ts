@@ -4,8 +4,6 @@ import { readHours, readWatchWords } from '../../../src/commands/watches/watch.t
 describe('the words after watch', () => {
   it.each<[string, string | undefined, boolean, string | undefined]>([
     ['', undefined, false, undefined],
-    ['ALL', undefined, true, undefined],
-    ['failures', undefined, false, 'failures'],
     ['storefront all', 'storefront', false, 'all'],
     ['failures storefront', 'storefront', false, 'failures'],
     ['Billing API Transitions', 'Billing API', false, 'transitions'],
@@ -17,7 +15,6 @@ describe('the words after watch', () => {
 
 describe('working hours', () => {
   it.each([
-    ['9-18', '09:00', '18:00'],
     ['8.30 - 17', '08:30', '17:00'],
     ['9–18', '09:00', '18:00'],
     ['9 to 18:30', '09:00', '18:30'],
