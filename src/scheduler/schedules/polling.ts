@@ -192,7 +192,7 @@ async function pollAccount<K extends FeedKind, Page>(
     const why = { cause: 'service', reason: toClause(workspace.explain(error).text) } as const;
     const present = await listActive(workspace, source.kind, name);
     await pauseActive(workspace, present, { why, causeId: `refused ${source.queue} ${id}` });
-    return store({ failures: 0, lookedAt });
+    return store({ ...STEADY_PACE, lookedAt });
   }
 }
 
