@@ -50,7 +50,7 @@ const LONG = [
   'test/observability/traces.test.ts',
   'test/scheduler/refusals.test.ts',
   'test/scheduler/{episodes,guards}/*.test.ts',
-  'test/scheduler/schedules/{accounts,chain,refused-token}.test.ts',
+  'test/scheduler/schedules/{accounts,chain}.test.ts',
   'test/scheduler/slack-outage.test.ts',
   'test/scheduler/test-access/thread.test.ts',
   'test/scheduler/watches/{feed-cursor,hours,watch}.test.ts',

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { API_KEY, connectAccount, EMAIL } from '../../support/test-world.ts';
+import { dms as dmsOf, texts, untilShown } from '../channel.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -11,8 +12,6 @@ import {
   TEAM,
 } from '../digests/digest-world.ts';
 
-const OTHER_KEY = 'OtherKey00OtherKey00OtherKey00OtherKey00';
-
 describe('the schedules of an account', () => {
   let world: DigestWorld;
   beforeEach(async () => {
@@ -20,7 +19,7 @@ describe('the schedules of an account', () => {
   });
   afterEach(() => world.stop());
 
-  const dms = () => world.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text);
+  const dms = () => dmsOf(world);
   const states = async () =>
     (await world.app.workspaces.open(TEAM).schedules.list('digest'))
       .map(({ state }) => state.kind)
@@ -28,19 +27,7 @@ describe('the schedules of an account', () => {
       .join(' ');
   const untilStates = async (expected: string) => world.passUntil(async () => (await states()) === expected);
 
-  async function connectOther(): Promise<void> {
-    world.service.world.addAccount({
-      name: 'beacon',
-      users: [{ email: EMAIL, apiKey: OTHER_KEY, role: 'admin' }],
-      projects: [{ name: 'Lighthouse', permalink: 'lighthouse' }],
-    });
-    const ann = world.as('admin');
-    await ann.command(CHANNEL, '/deckhand connect');
-    await world.slack.until(() => ann.openView() !== undefined);
-    await ann.submit('connect', { account: 'beacon', email: EMAIL, api_key: OTHER_KEY });
-  }
-
-  it('pause and go on with its key, told of in one message, and in their channel in one line for all', async () => {
+  it('pause without its key or after its end, told of in one message, and in their channel in one line for all, and go on with it', async () => {
     for (const line of [
       'watch storefront',
       'watch all failures',
@@ -51,12 +38,8 @@ describe('the schedules of an account', () => {
       'digest add daily 09:00 UTC today',
     ])
       await world.say(line);
-    const before = world.slack.messages(TEAM, CHANNEL).length;
-    const told = () =>
-      world.slack
-        .messages(TEAM, CHANNEL)
-        .slice(before)
-        .map(({ text }) => text);
+    const before = texts(world).length;
+    const told = () => texts(world).slice(before);
     world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
     await world.passUntil(() => told().length > 0 && dms().length > 0);
     await untilStates('paused paused');
@@ -79,6 +62,18 @@ describe('the schedules of an account', () => {
       ':arrow_forward: The account `acme` works again, so 2 digests, 2 guards and 3 watches go on.',
     );
     expect(dms()).toHaveLength(1);
+
+    const ann = world.as('admin');
+    const asked = () => world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
+    await ann.command(CHANNEL, '/deckhand disconnect acme');
+    await world.slack.until(() => asked()?.text.includes('Disconnect') === true);
+    await ann.click({ channel: CHANNEL, ts: asked()?.ts ?? '' }, { actionId: 'disconnect:confirm' });
+    await world.slack.until(() => dms().length > 1);
+    expect(dms()[1]).toContain('no account is connected any more');
+    await world.time.advance(2 * DAY);
+    expect(world.posted().filter(({ text }) => text.startsWith('Deployment digest'))).toEqual([]);
+    await connectAccount(world.slack);
+    await untilStates('active active');
   });
 
   it('that the service refuses are resumed by the button of the notice, which tells their channel', async () => {
@@ -94,17 +89,14 @@ describe('the schedules of an account', () => {
     expect(dms()[0]).toMatch(
       /has no API access\. The service says: Ask Kim for it\. Once .* press “Resume”\.$/,
     );
-    const channel = () => world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
-    await world.slack.until(() => channel().at(-1)?.includes('Deckhand paused the digest of') === true);
-    expect(channel().at(-1)).toContain('resume it with `/deckhand digest resume`.');
+    await untilShown(world, 'Deckhand paused the digest of');
+    expect(texts(world).at(-1)).toContain('resume it with `/deckhand digest resume`.');
     refusal.remove();
     const [notice] = world.slack.dms(TEAM, PEOPLE.admin);
     const place = { channel: notice?.channel ?? '', ts: notice?.ts ?? '' };
     await world.as('admin').click(place, { actionId: 'digest:resume#0' });
     await untilStates('active');
-    await world.slack.until(
-      () => channel().at(-1)?.includes(`<@${PEOPLE.admin}> resumed the digest`) === true,
-    );
+    await untilShown(world, `<@${PEOPLE.admin}> resumed the digest`);
     await world.slack.until(
       () => !JSON.stringify(world.slack.dms(TEAM, PEOPLE.admin)[0]?.blocks).includes('digest:resume'),
     );
@@ -134,8 +126,7 @@ describe('the schedules of an account', () => {
     await allow([]);
     await untilStates('active');
     await world.passUntil(async () => (await watching()) === 'active');
-    const said = () => world.slack.messages(TEAM, CHANNEL).at(-1)?.text ?? '';
-    await world.slack.until(() => said().includes('An admin allows that here again, so'));
+    await untilShown(world, 'An admin allows that here again, so');
   });
 
   it('stay paused where a person paused them', async () => {
@@ -148,23 +139,13 @@ describe('the schedules of an account', () => {
     expect(await states()).toBe('paused');
   });
 
-  it('end with it when it is disconnected, and come back with it', async () => {
-    await world.say('digest add daily 09:00 UTC');
-    const ann = world.as('admin');
-    const asked = () => world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
-    await ann.command(CHANNEL, '/deckhand disconnect acme');
-    await world.slack.until(() => asked()?.text.includes('Disconnect') === true);
-    await ann.click({ channel: CHANNEL, ts: asked()?.ts ?? '' }, { actionId: 'disconnect:confirm' });
-    await world.slack.until(() => dms().length > 0);
-    expect(dms()[0]).toContain('no account is connected any more');
-    await world.time.advance(2 * DAY);
-    expect(world.posted()).toEqual([]);
-    await connectAccount(world.slack);
-    await untilStates('active');
-  });
-
   it('go on with the accounts that answer: one that does not shows why', async () => {
-    await connectOther();
+    const apiKey = 'OtherKey00OtherKey00OtherKey00OtherKey00';
+    world.service.world.addAccount({ name: 'beacon', users: [{ email: EMAIL, apiKey, role: 'admin' }] });
+    const ann = world.as('admin');
+    await ann.command(CHANNEL, '/deckhand connect');
+    await world.slack.until(() => ann.openView() !== undefined);
+    await ann.submit('connect', { account: 'beacon', email: EMAIL, api_key: apiKey });
     await world.say('digest add daily 09:00 UTC');
     await world.say('digest add daily 10:00 UTC --account acme');
     world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
@@ -187,9 +168,7 @@ describe('the schedules of an account', () => {
     world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
     world.slack.changePerson(TEAM, PEOPLE.admin, change);
     await world.time.advance(HOUR);
-    await world.slack.until(() =>
-      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('Deckhand paused the digest')),
-    );
+    await untilShown(world, 'Deckhand paused the digest');
     expect(dms()).toEqual([]);
   });
 });

@@ -1,59 +1,47 @@
 import { describe, expect } from 'vitest';
 import { answerTo } from '../../support/asking.ts';
 import { fastClock } from '../../support/faults.ts';
-import { test as base } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { test as base, roots, thread } from '../channel.ts';
 
 /** As fast as the service is. */
-const test = base
-  .extend('connected', true)
-  .extend('worldOptions', () => ({ clock: fastClock(20), env: { POLL_INTERVAL_MS: '2500' } }));
+const test = base.extend('worldOptions', () => ({
+  clock: fastClock(20),
+  env: { POLL_INTERVAL_MS: '2500' },
+}));
 /** No run takes so long by itself, at any speed of the machine. */
 const LONG_MS = 24 * 3_600_000;
 const STOREFRONT = { account: ACCOUNT, project: 'storefront' };
 
-const roots = ({ slack }: TestWorld) => slack.messages(TEAM, CHANNEL);
 const root = (world: TestWorld) => roots(world).at(-1);
-const thread = (world: TestWorld) =>
-  world.slack.thread(TEAM, CHANNEL, root(world)?.ts ?? '').map(({ text }) => text);
-/** Everything that a message has said in its edits, in their order. */
-const edits = ({ slack }: TestWorld, ts: string | undefined) =>
-  slack.calls
-    .filter(({ method, args }) => method === 'chat.update' && args.ts === ts)
-    .map(({ args }) => JSON.stringify(args.blocks));
-
-async function runToEnd(world: TestWorld, words: string): Promise<void> {
-  const before = roots(world).length;
-  await world.as('member').command(CHANNEL, '/deckhand test storefront');
-  await world.slack.until(() => roots(world).length > before && thread(world)[0]?.includes(words), {
-    what: `"${words}" at the end of the thread`,
-  });
-}
+const run = (world: TestWorld, project = 'storefront') =>
+  world.as('member').command(CHANNEL, `/deckhand test ${project}`);
+const untilOver = (world: TestWorld) =>
+  world.slack.until(() => thread(world)[0]?.includes('The test took'), { what: 'the end of the run' });
 
 /** A run that goes on until both of its messages have shown `times` times how long it takes; it says that it took `tookMs`. */
-async function runShown(
-  world: TestWorld,
-  tookMs: number,
-  times: number,
-): Promise<{ first: string[]; root: string[] }> {
+async function runShown(world: TestWorld, tookMs: number, times: number): Promise<string[][]> {
   const { service, slack } = world;
   service.world.setRunOutcome({ ...STOREFRONT, durationMs: LONG_MS, tookMs });
   const before = roots(world).length;
-  await world.as('member').command(CHANNEL, '/deckhand test storefront');
+  await run(world);
+  await slack.until(() => roots(world).length > before);
+  /** The times that each message has shown in its edits, in their order. */
   const shown = () => {
     const [first] = slack.thread(TEAM, CHANNEL, root(world)?.ts ?? '');
-    const timesOf = (ts: string | undefined) => [
-      ...new Set(edits(world, ts).filter((text) => / s so far/.test(text))),
-    ];
-    return { first: timesOf(first?.ts), root: timesOf(root(world)?.ts) };
+    return [first, root(world)].map((message) => [
+      ...new Set(
+        slack.calls
+          .filter(({ method, args }) => method === 'chat.update' && args.ts === message?.ts)
+          .map(({ args }) => JSON.stringify(args.blocks))
+          .filter((text) => / s so far/.test(text)),
+      ),
+    ]);
   };
-  await slack.until(
-    () => roots(world).length > before && Object.values(shown()).every((texts) => texts.length >= times),
-    { what: `${times} edits with the time so far` },
-  );
+  await slack.until(() => shown().every((texts) => texts.length >= times), { what: `${times} edits` });
   const seen = shown();
   service.clock.advance(LONG_MS);
-  await slack.until(() => thread(world)[0]?.includes('The test took'), { what: 'the end of the run' });
+  await untilOver(world);
   return seen;
 }
 
@@ -74,7 +62,7 @@ describe('the thread of a test run', () => {
     await world.restart(async () => undefined);
     const seen = await runShown(world, 36_000, 1);
     expect(thread(world)[0]).toMatch(/took 36 s, usually 34 s/);
-    for (const [shown] of Object.values(seen)) expect(shown).toMatch(/so far, usually 34 s/);
+    for (const [shown] of seen) expect(shown).toMatch(/so far, usually 34 s/);
   });
 
   test('has a reply for each item where the channel’s layout is `full`', async ({ world }) => {
@@ -82,7 +70,8 @@ describe('the thread of a test run', () => {
     await ann.command(CHANNEL, '/deckhand settings');
     await world.slack.until(() => ann.openView());
     await answerTo(world, 'admin', () => ann.submit('settings', { layout: 'full' }));
-    await runToEnd(world, 'The test took');
+    await run(world);
+    await untilOver(world);
     expect(thread(world).slice(1)).toEqual([
       ':white_check_mark: *Repository* is reachable',
       ':white_check_mark: *web-1* is reachable',
@@ -98,7 +87,7 @@ describe('the thread of a test run', () => {
     'a start that was answered with %o says whether the service may be running it: %s',
     async ([answer, mayRun], { world }) => {
       world.service.faults.add({ method: 'POST', path: '/acme/projects/storefront/test_access', ...answer });
-      await world.as('member').command(CHANNEL, '/deckhand test storefront');
+      await run(world);
       await world.slack.until(() => root(world)?.text.includes('stopped'));
       const blocks = JSON.stringify(root(world)?.blocks);
       expect(blocks.includes('may be running there')).toBe(mayRun);
@@ -107,7 +96,7 @@ describe('the thread of a test run', () => {
 
   test('says why a run stopped, and nothing there goes on', async ({ world }) => {
     world.service.world.setRunOutcome({ ...STOREFRONT, durationMs: LONG_MS });
-    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await run(world);
     await world.slack.until(() => thread(world)[0]?.includes('so far'));
     world.service.faults.add({ path: '/acme/projects/*/test_access/*', status: 403, body: {} });
     await world.slack.until(() => root(world)?.text.includes('stopped'));
@@ -126,10 +115,8 @@ describe('the cost of a test run', () => {
     const servers = Array.from({ length: 7 }, (_, at) => ({ name: `web-${at + 1}` }));
     world.service.world.addProject({ account: ACCOUNT, name: 'Seven', servers });
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'seven', durationMs: 7_000 });
-    await world.as('member').command(CHANNEL, '/deckhand test seven');
-    await world.slack.until(() => thread(world)[0]?.includes('The test took'), {
-      what: 'the end of the run',
-    });
+    await run(world, 'seven');
+    await untilOver(world);
     await world.slack.until(() => root(world)?.text === 'Seven: all 7 servers are reachable');
     const calls = world.slack.calls.filter(({ args }) => args.channel === CHANNEL);
     // Of a run that no workflow waits for nobody needs the address.
