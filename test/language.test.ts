@@ -23,20 +23,13 @@ const PARTICIPLE_NAME = new RegExp(
   'gm',
 );
 
-it('begins a comment with a noun or a verb', () => {
-  expect(findAll(RELATIVE_CLAUSE)).toEqual([]);
-});
-
-it('says what it means in comments', () => {
-  expect(findAll(OBSCURE_WORD)).toEqual([]);
-});
-
-it('names a function by a verb and a thing', () => {
-  expect(findAll(NAME_WITHOUT_VERB)).toEqual([]);
-});
-
-it('names a variable or field by a noun', () => {
-  expect(findAll(PARTICIPLE_NAME)).toEqual([]);
+it.each([
+  ['begins a comment with a noun or a verb', RELATIVE_CLAUSE],
+  ['says what it means in comments', OBSCURE_WORD],
+  ['names a function by a verb and a thing', NAME_WITHOUT_VERB],
+  ['names a variable or field by a noun', PARTICIPLE_NAME],
+])('%s', (_, pattern) => {
+  expect(findAll(pattern)).toEqual([]);
 });
 
 it('gives each commit a title of at most 72 characters about one change', () => {

@@ -16,6 +16,7 @@ import {
   ACCOUNT,
   API_KEY,
   CHANNEL,
+  EMAIL,
   openTestWorld,
   PEOPLE,
   TEAM,
@@ -79,13 +80,11 @@ async function apply(where: string | TestWorld['config'], text: string | Buffer,
   });
 }
 
-async function openOn(url: string, connected = false): Promise<TestWorld> {
-  const env = { STORE_URL: url, NOTICE_INTERVAL_MS: '40' };
-  const world = await openTestWorld({ env, connected });
+async function openOn(url: string): Promise<TestWorld> {
+  const world = await openTestWorld({ env: { STORE_URL: url, NOTICE_INTERVAL_MS: '40' } });
   onTestFinished(() => world.stop());
   world.slack.invite(TEAM, CHANNEL, 'bot');
-  for (const user of world.service.world.state.accounts.get(ACCOUNT)?.users ?? [])
-    Object.assign(user, { billing: true });
+  world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
   return world;
 }
 

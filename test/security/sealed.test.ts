@@ -64,17 +64,8 @@ async function link(world: TestWorld): Promise<void> {
   await openLinkBrowser(world).go(await linkButton(world, 'admin'));
 }
 
-interface SealedValues {
-  sealed: number;
-  /** Their collections and queues. */
-  kinds: string[];
-  opened: number;
-  shut: string[];
-  /** Ids of data keys that the store does not have. */
-  strangers: string[];
-}
-
-async function sealedIn({ config }: TestWorld): Promise<SealedValues> {
+/** The sealed values, their collections and queues, those that open, and ids of data keys that are not stored. */
+async function sealedIn({ config }: TestWorld) {
   const found: Array<{ kind: string; key: string }> = [];
   const dataKeys = new Set<string>();
   const search = (kind: string, text: string): void => {

@@ -150,11 +150,6 @@ test.each(['127.0.0.1', ''])('an account called %j is refused before any request
   expect(open).toThrow(expect.objectContaining({ code: 'service_error', kind: 'account_not_found' }));
 });
 
-test('an unsound address is refused', () => {
-  const addresses = { baseUrl: 'https://{account}.example.com', signupUrl: 'http://signup.example.com' };
-  expect(() => createService({ ...addresses, version: '1', clock: startTestClock() })).toThrow(TypeError);
-});
-
 test('a look at the client, its errors and what it reports shows no credential, body or path', async () => {
   const calls: Observed[] = [];
   const reply = { status: 500, raw: 'secret-body' };

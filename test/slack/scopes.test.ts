@@ -5,7 +5,15 @@ import { answerTo, ask } from '../support/asking.ts';
 import { readText } from '../support/deployment-files.ts';
 import { linkButton, openLinkable, openLinkBrowser } from '../support/linking.ts';
 import { openProxy } from '../support/proxy.ts';
-import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import {
+  ACCOUNT,
+  CHANNEL,
+  EMAIL,
+  openTestWorld,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+} from '../support/test-world.ts';
 
 const { bot_optional: optional } = parse(readText('manifest.yml')).oauth_config.scopes;
 
@@ -30,8 +38,7 @@ const ROWS: Record<string, { act: Act; reads: string | RegExp }> = {
   },
   'files:write': {
     async act(world) {
-      for (const user of world.service.world.state.accounts.get(ACCOUNT)?.users ?? [])
-        Object.assign(user, { billing: true });
+      world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
       world.service.world.addInvoice({ account: ACCOUNT, number: 1001, total: '49.00', currency: 'eur' });
       return ask(world, '/deckhand invoices 1001', 'admin');
     },

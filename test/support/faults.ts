@@ -12,7 +12,7 @@ export const BRISK = { clock: briskClock, env: { POLL_INTERVAL_MS: '400' } };
 export const patientClock: Clock = paced((ms) => (ms < 1_500 ? ms : ms * 60));
 
 /** All waits are ten times shorter. Time-outs too: those that are not to strike are given longer. */
-export const hastyClock: Clock = paced((ms) => ms / 10);
+const hastyClock: Clock = paced((ms) => ms / 10);
 
 /** A world whose waits are short, and whose service may take as long as a loaded machine does. */
 export const HASTY = { clock: hastyClock, serviceTimeoutMs: 600_000, env: BRISK.env };
