@@ -1,12 +1,17 @@
 import process from 'node:process';
 import { describeWording } from '../support/sent.ts';
 import { describeEntry, type Entry, openCorpus } from './recording.ts';
-import { visibleText } from './visible-words.ts';
 
 /**
  * Prints messages and forms that the tests send to Slack, to be read aloud: `npm run corpus [-- <words>]`. Each has a
  * line that those above it lack, except for names and numbers.
  */
+
+/** Keys of a block that hold what a person reads; no icons, no pictures. */
+const SHOWN = [
+  ...['caption', 'title', 'tasks', 'output', 'text', 'fields', 'accessory', 'elements', 'placeholder'],
+  ...['rows', 'label', 'hint', 'confirm', 'deny', 'options', 'option_groups', 'alt_text'],
+];
 
 const words = process.argv.slice(2).join(' ').toLowerCase();
 const printed = new Set<string>();
@@ -26,10 +31,18 @@ function describeContent({ content }: Entry): string {
     blocks = [],
   } = content as Record<string, object> & { blocks?: object[] };
   const parts = [title, ...blocks, { elements: [submit, close] }];
-  const text = visibleText([{ blocks: parts }], ['confirm', 'deny', 'options', 'option_groups', 'alt_text']);
-  return text
+  return parts
+    .map(readText)
+    .join('\n')
     .trimStart()
     .replace(/<!date\^[^|>]*\|([^>]*)>/g, '$1')
     .replace(/ {3,}/g, '  ')
     .replace(/\n\s*(?=\n|$)/g, '');
+}
+
+function readText(part: unknown): string {
+  if (typeof part === 'string') return part;
+  if (Array.isArray(part)) return part.map(readText).join(' ');
+  if (typeof part !== 'object' || part === null) return '';
+  return SHOWN.map((key) => readText((part as Record<string, unknown>)[key])).join(' ');
 }
