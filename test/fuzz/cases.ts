@@ -3,7 +3,7 @@ import { anyText } from '../support/arbitraries.ts';
 import { hostileText } from '../support/hostile.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 import { mcpCase, mention, probe } from './other-doors.ts';
-import { commands, idOf, JSON_TYPE, junk, mostly, words } from './pieces.ts';
+import { commands, idOf, JSON_TYPE, junk, maybe, mostly, oftenOf, words } from './pieces.ts';
 
 /** One request: to the front door and the assistant's signed like any other, to the port of metrics as it is. */
 export type FuzzCase =
@@ -15,18 +15,8 @@ const actionIds = commands.flatMap(({ actions = [] }) => actions.map(({ actionId
 const views = commands.flatMap(({ submissions = [] }) => submissions.map(({ callbackId }) => callbackId));
 const sources = commands.flatMap(({ optionSources = [] }) => optionSources.map(({ actionId }) => actionId));
 const shortcuts = commands.flatMap(({ shortcuts: some = [] }) => some.map(({ callbackId }) => callbackId));
-const fields = [
-  'account',
-  'email',
-  'api_key',
-  'name',
-  'hook_type',
-  'flags',
-  'admin',
-  'project',
-  'cadence',
-  'zone',
-];
+const fields = 'account email api_key name hook_type flags admin project cadence zone'.split(' ');
+const events = 'app_home_opened entity_details_requested link_shared tokens_revoked message odd'.split(' ');
 
 const trigger = fc.uuid();
 const user = mostly(fc.constantFrom(...Object.values(PEOPLE)).map((id) => ({ id, team_id: TEAM })));
@@ -107,7 +97,7 @@ const payload = fc.oneof(
     ...interaction,
     type: fc.constant('block_actions'),
     actions: mostly(fc.array(action, { maxLength: 2 })),
-    view: fc.option(view, { nil: undefined }),
+    view: maybe(view),
   }),
   fc.record({ ...interaction, type: fc.constant('view_submission'), view }),
   fc.record({ ...interaction, type: fc.constant('view_closed'), view }),
@@ -136,14 +126,7 @@ const event = fc.record({
   authorizations: mostly(fc.constant([{ team_id: 'T0OTHER' }])),
   event: mostly(
     fc.record({
-      type: fc.constantFrom(
-        'app_home_opened',
-        'entity_details_requested',
-        'link_shared',
-        'tokens_revoked',
-        'message',
-        'odd',
-      ),
+      type: fc.constantFrom(...events),
       user: mostly(fc.constantFrom(...Object.values(PEOPLE))),
       channel: mostly(fc.constant(CHANNEL)),
       links: junk,
@@ -163,48 +146,41 @@ const asForm = (pairs: Record<string, unknown>): string => {
   return form.toString();
 };
 
-const signedCase: fc.Arbitrary<{ type: string; body: string }> = fc.oneof(
-  { weight: 4, arbitrary: slash.map((body) => ({ type: FORM, body: asForm(body) })) },
-  {
-    weight: 6,
-    arbitrary: payload.map((some) => ({ type: FORM, body: asForm({ payload: JSON.stringify(some) }) })),
-  },
-  { weight: 2, arbitrary: event.map((body) => ({ type: JSON_TYPE, body: JSON.stringify(body) })) },
-  { weight: 2, arbitrary: mention.map((body) => ({ type: JSON_TYPE, body: JSON.stringify(body) })) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
+const asJson = (body: unknown) => ({ type: JSON_TYPE, body: JSON.stringify(body) });
+const signedCase = oftenOf<{ type: string; body: string }>(
+  [4, slash.map((body) => ({ type: FORM, body: asForm(body) }))],
+  [6, payload.map((some) => ({ type: FORM, body: asForm({ payload: JSON.stringify(some) }) }))],
+  [2, event.map(asJson)],
+  [2, mention.map(asJson)],
+  [
+    2,
+    fc.record({
       type: fc.constantFrom(FORM, JSON_TYPE, 'text/plain', 'application/json; charset=nonsense', 'a'),
       body: fc.oneof(hostileText, fc.json(), anyText()),
     }),
-  },
+  ],
 );
 
-export const fuzzCase: fc.Arbitrary<FuzzCase> = fc.oneof(
-  { weight: 14, arbitrary: signedCase.map((one) => ({ door: 'slack' as const, ...one })) },
-  { weight: 3, arbitrary: mcpCase.map((one) => ({ door: 'mcp' as const, ...one })) },
-  { weight: 2, arbitrary: probe },
+export const fuzzCase = oftenOf<FuzzCase>(
+  [14, signedCase.map((one) => ({ door: 'slack', ...one }))],
+  [3, mcpCase.map((one) => ({ door: 'mcp', ...one }))],
+  [2, probe],
 );
 
 /** What the service answers instead of the truth. */
-export const answerChange: fc.Arbitrary<(body: string) => string> = fc.oneof(
-  { weight: 6, arbitrary: fc.constant((body: string) => body) },
-  { weight: 1, arbitrary: fc.string().map((text) => () => text) },
-  { weight: 1, arbitrary: fc.json().map((text) => () => text) },
-  {
-    weight: 1,
-    arbitrary: fc
-      .double({ min: 0, max: 1 })
-      .map((part) => (body: string) => body.slice(0, body.length * part)),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.tuple(fc.nat(40), junk).map(
+export const answerChange = oftenOf<(body: string) => string>(
+  [6, fc.constant((body) => body)],
+  [1, fc.string().map((text) => () => text)],
+  [1, fc.json().map((text) => () => text)],
+  [1, fc.double({ min: 0, max: 1 }).map((part) => (body) => body.slice(0, body.length * part))],
+  [
+    4,
+    fc.tuple(fc.nat(40), junk).map(
       ([at, some]) =>
-        (body: string) =>
+        (body) =>
           withJunkAt(body, at, some),
     ),
-  },
+  ],
 );
 
 /** Puts something else in place of the n-th value. */

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import fc from 'fast-check';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { freePort } from '../support/free-port.ts';
-import { openProxy } from '../support/proxy.ts';
+import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { sendSigned } from '../support/signed.ts';
 import { openSurroundings, type Surroundings } from '../support/surroundings.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
@@ -56,7 +56,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   slack.deliverTo(`${origin}/slack/events`);
   try {
     await connect(slack);
-    await throwAll({ ...options, report, slack, origin, metrics, proxy });
+    await throwAll(options, report, { slack, origin, metrics }, proxy);
     proxy.change = (body) => body;
     report.answers = await stillAnswers(slack);
   } finally {
@@ -77,34 +77,25 @@ async function connect(slack: Slack): Promise<void> {
   await ann.submit('connect', { account, email, api_key: apiKey });
 }
 
-interface Throwing extends FuzzOptions {
-  report: FuzzReport;
+interface Doors {
   slack: Slack;
   origin: string;
   /** The port of metrics. */
   metrics: string;
-  proxy: Awaited<ReturnType<typeof openProxy>>;
 }
 
-async function throwAll({
-  cases,
-  seed,
-  path,
-  report,
-  slack,
-  origin,
-  metrics,
-  proxy,
-  onProgress,
-}: Throwing): Promise<void> {
+async function throwAll(
+  { cases, seed, path, onProgress }: FuzzOptions,
+  report: FuzzReport,
+  doors: Doors,
+  proxy: ServiceProxy,
+): Promise<void> {
   let done = 0;
   const batch = fc.tuple(fc.array(fuzzCase, { minLength: BATCH, maxLength: BATCH }), answerChange);
   await fc.assert(
     fc.asyncProperty(batch, async ([requests, change]) => {
       proxy.change = change;
-      const statuses = await Promise.all(
-        requests.map((one) => statusOf({ slack, origin, metrics }, one, report)),
-      );
+      const statuses = await Promise.all(requests.map((one) => statusOf(doors, one, report)));
       for (const [at, { door }] of requests.entries()) {
         const { [door]: counts } = report.statuses;
         const status = statuses[at] ?? 0;
@@ -112,9 +103,9 @@ async function throwAll({
       }
       const before = done;
       done += requests.length;
-      if (passes(before, done, cases / TENTHS)) report.memoryMb.push(await memoryOf(metrics));
+      if (passes(before, done, cases / TENTHS)) report.memoryMb.push(await memoryOf(doors.metrics));
       if (passes(before, done, 1000)) onProgress?.(done, report.memoryMb.at(-1) ?? 0);
-      forgetOldMessages(slack);
+      forgetOldMessages(doors.slack);
       const failed = statuses.findIndex((status) => status >= 500);
       if (failed !== -1) throw new Error(`${statuses[failed]} to ${JSON.stringify(requests[failed])}`);
     }),
@@ -122,11 +113,7 @@ async function throwAll({
   );
 }
 
-async function statusOf(
-  to: { slack: Slack; origin: string; metrics: string },
-  one: FuzzCase,
-  report: FuzzReport,
-): Promise<number> {
+async function statusOf(to: Doors, one: FuzzCase, report: FuzzReport): Promise<number> {
   try {
     if (one.door === 'metrics') return await probe(to.metrics, one);
     const path = one.door === 'mcp' ? '/mcp' : '/slack/events';

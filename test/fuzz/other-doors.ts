@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { TOOLS } from '../../src/commands/mcp/tools.ts';
 import { hostileText } from '../support/hostile.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
-import { commands, idOf, JSON_TYPE, junk, mostly, words } from './pieces.ts';
+import { commands, idOf, JSON_TYPE, junk, maybe, mostly, oftenOf, words } from './pieces.ts';
 
 const ts = mostly(fc.constantFrom('1700000000.000100', '1.1'));
 export const mention = fc.record({
@@ -21,11 +21,11 @@ export const mention = fc.record({
         .map(([before, name, more]) => `${before} <@U0BOT> ${[name, ...more].join(' ')}`),
     ),
     ts,
-    thread_ts: fc.option(ts, { nil: undefined }),
-    user_team: fc.option(mostly(fc.constantFrom(TEAM, 'T0OTHER')), { nil: undefined }),
-    bot_id: fc.option(junk, { nil: undefined, freq: 9 }),
-    subtype: fc.option(hostileText, { nil: undefined, freq: 9 }),
-    edited: fc.option(junk, { nil: undefined, freq: 9 }),
+    thread_ts: maybe(ts),
+    user_team: maybe(mostly(fc.constantFrom(TEAM, 'T0OTHER'))),
+    bot_id: maybe(junk, 9),
+    subtype: maybe(hostileText, 9),
+    edited: maybe(junk, 9),
   }),
 });
 
@@ -33,17 +33,17 @@ const identity = mostly(
   fc.record({
     user_id: mostly(fc.constantFrom(...Object.values(PEOPLE))),
     team_id: mostly(fc.constantFrom(TEAM, 'T0OTHER')),
-    channel_id: fc.option(mostly(fc.constant(CHANNEL)), { nil: undefined }),
+    channel_id: maybe(mostly(fc.constant(CHANNEL))),
   }),
 );
 const toolCall = fc.record({
   name: idOf(TOOLS.map(({ name }) => name)),
   arguments: mostly(
     fc.record({
-      project: fc.option(mostly(fc.constantFrom('storefront', 'nonsense')), { nil: undefined }),
-      account: fc.option(junk, { nil: undefined }),
-      server: fc.option(junk, { nil: undefined }),
-      range: fc.option(junk, { nil: undefined }),
+      project: maybe(mostly(fc.constantFrom('storefront', 'nonsense'))),
+      account: maybe(junk),
+      server: maybe(junk),
+      range: maybe(junk),
     }),
   ),
   _meta: mostly(fc.record({ slack: identity })),
@@ -58,27 +58,18 @@ const rpc = fc.record({
 /** Of the port of metrics. */
 export const probe = fc.record({
   door: fc.constant('metrics' as const),
-  method: fc.oneof(
-    { weight: 3, arbitrary: fc.constant('GET') },
-    { weight: 1, arbitrary: fc.constantFrom('HEAD', 'POST', 'PUT', 'OPTIONS') },
-  ),
-  path: fc.oneof(
-    { weight: 3, arbitrary: fc.constantFrom('/metrics', '/healthz', '/readyz') },
-    { weight: 1, arbitrary: fc.constantFrom('/slack/events', '/mcp', '/metrics/..', '//metrics') },
-    { weight: 1, arbitrary: fc.webPath().map((path) => `/${path}?x=%`) },
-    { weight: 1, arbitrary: hostileText.map((text) => `/${encodeURIComponent(text.toWellFormed())}`) },
+  method: oftenOf<string>([3, fc.constant('GET')], [1, fc.constantFrom('HEAD', 'POST', 'PUT', 'OPTIONS')]),
+  path: oftenOf<string>(
+    [3, fc.constantFrom('/metrics', '/healthz', '/readyz')],
+    [1, fc.constantFrom('/slack/events', '/mcp', '/metrics/..', '//metrics')],
+    [1, fc.webPath().map((path) => `/${path}?x=%`)],
+    [1, hostileText.map((text) => `/${encodeURIComponent(text.toWellFormed())}`)],
   ),
   body: hostileText,
 });
 
 /** Of the assistant. */
 export const mcpCase = fc.record({
-  type: fc.oneof(
-    { weight: 9, arbitrary: fc.constant(JSON_TYPE) },
-    { weight: 1, arbitrary: fc.constant('a') },
-  ),
-  body: fc.oneof(
-    { weight: 9, arbitrary: rpc.map((message) => JSON.stringify(message)) },
-    { weight: 1, arbitrary: fc.oneof(hostileText, fc.json()) },
-  ),
+  type: oftenOf<string>([9, fc.constant(JSON_TYPE)], [1, fc.constant('a')]),
+  body: oftenOf([9, rpc.map((message) => JSON.stringify(message))], [1, fc.oneof(hostileText, fc.json())]),
 });
