@@ -36,11 +36,8 @@ describe('compose.yml', () => {
   it('joins Deckhand to the database that it starts, with the same password, which it does not hold', () => {
     const url = new URL(interpolate(deckhand.environment.STORE_URL ?? '', 'a1'));
     const { POSTGRES_USER, POSTGRES_DB, POSTGRES_PASSWORD = '' } = postgres.environment;
-    expect([url.hostname, url.username, url.pathname]).toEqual([
-      'postgres',
-      POSTGRES_USER,
-      `/${POSTGRES_DB}`,
-    ]);
+    const place = [url.hostname, url.username, url.pathname];
+    expect(place).toEqual(['postgres', POSTGRES_USER, `/${POSTGRES_DB}`]);
     expect(POSTGRES_PASSWORD).toMatch(/^\$\{POSTGRES_PASSWORD:\?.+\}$/);
     expect(url.password).toBe(interpolate(POSTGRES_PASSWORD, 'a1'));
     expect(deckhand).toMatchObject({
@@ -81,11 +78,10 @@ it('deploy/render.yaml sets variables that Deckhand reads, and holds no secret',
     databases: Array<{ name: string; ipAllowList: [] }>;
   };
   const [{ healthCheckPath, envVars } = { healthCheckPath: '', envVars: [] }] = services;
-  const given = envVars.filter(({ value }) => value !== undefined).map(({ key, value }) => [key, value]);
+  const values = envVars.filter(({ value }) => value !== undefined).map(({ key, value }) => [key, value]);
+  const env = { ...Object.fromEntries(values), STORE_URL: 'postgresql://u:p@host/deckhand' };
   expect(unknownVariables(envVars.map(({ key }) => key))).toEqual([]);
-  expect(startFaults({ ...Object.fromEntries(given), STORE_URL: 'postgresql://u:p@host/deckhand' })).toEqual(
-    [],
-  );
+  expect(startFaults(env)).toEqual([]);
   expect(INTERNAL_PATHS).toContain(healthCheckPath);
   expect(envVars.find(({ key }) => key === 'STORE_URL')).toMatchObject({
     fromDatabase: { name: databases[0]?.name, property: 'connectionString' },

@@ -12,33 +12,95 @@ import {
   startFaults,
   unknownVariables,
 } from '../support/deployment-files.ts';
-import {
-  Deployment,
-  Ingress,
-  Kustomization,
-  NetworkPolicy,
-  PodDisruptionBudget,
-  Service,
-  ServiceMonitor,
-} from './kubernetes-schemas.ts';
 
 const FOLDER = 'deploy/kubernetes';
 const NAMESPACE = 'kubernetes.io/metadata.name';
 const root = join(import.meta.dirname, '../..');
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-const file = (name: string): unknown => readYaml(`${FOLDER}/${name}.yaml`);
 
-const kustomization = Kustomization.parse(file('kustomization'));
-const deployment = Deployment.parse(file('deployment'));
-const service = Service.parse(file('service'));
-const ingress = Ingress.parse(file('ingress'));
-const policy = NetworkPolicy.parse(file('network-policy'));
-const budget = PodDisruptionBudget.parse(file('pod-disruption-budget'));
-const monitor = ServiceMonitor.parse(file('service-monitor'));
+/** The part of Kubernetes' API in these files: keys by the key above them. Its server drops a misspelt key silently. */
+const KEYS: Record<string, string> = {
+  '': 'apiVersion kind metadata spec namespace labels resources configMapGenerator images',
+  metadata: 'name labels',
+  spec: `replicas revisionHistoryLimit strategy selector template automountServiceAccountToken enableServiceLinks
+    terminationGracePeriodSeconds topologySpreadConstraints securityContext containers volumes ports ingressClassName
+    tls rules podSelector policyTypes ingress egress minAvailable jobLabel endpoints`,
+  strategy: 'type rollingUpdate',
+  rollingUpdate: 'maxUnavailable maxSurge',
+  selector: 'matchLabels app.kubernetes.io/name',
+  template: 'metadata spec',
+  topologySpreadConstraints: 'maxSkew topologyKey whenUnsatisfiable labelSelector',
+  labelSelector: 'matchLabels',
+  securityContext: `runAsNonRoot runAsUser runAsGroup seccompProfile allowPrivilegeEscalation readOnlyRootFilesystem
+    capabilities`,
+  seccompProfile: 'type',
+  capabilities: 'drop',
+  containers: `name image ports envFrom env startupProbe livenessProbe readinessProbe lifecycle resources
+    securityContext volumeMounts`,
+  ports: 'name containerPort protocol port targetPort',
+  envFrom: 'configMapRef secretRef',
+  configMapRef: 'name',
+  secretRef: 'name',
+  env: 'name value',
+  startupProbe: 'httpGet periodSeconds failureThreshold',
+  livenessProbe: 'httpGet periodSeconds timeoutSeconds failureThreshold',
+  readinessProbe: 'httpGet periodSeconds timeoutSeconds failureThreshold',
+  httpGet: 'path port',
+  lifecycle: 'preStop',
+  preStop: 'sleep',
+  sleep: 'seconds',
+  resources: 'requests limits',
+  requests: 'cpu memory',
+  limits: 'memory',
+  volumeMounts: 'name mountPath',
+  volumes: 'name emptyDir',
+  emptyDir: 'sizeLimit',
+  tls: 'hosts secretName',
+  rules: 'host http',
+  http: 'paths',
+  paths: 'path pathType backend',
+  backend: 'service',
+  service: 'name port',
+  port: 'name',
+  podSelector: 'matchLabels',
+  ingress: 'from ports',
+  egress: 'to ports',
+  from: 'namespaceSelector',
+  to: 'namespaceSelector ipBlock',
+  namespaceSelector: 'matchLabels',
+  ipBlock: 'cidr except',
+  endpoints: 'port path interval scrapeTimeout',
+  configMapGenerator: 'name envs',
+  images: 'name newName newTag',
+};
+/** Their keys are the operator's own. */
+const LABELS = ['labels', 'matchLabels'];
+
+function unknownKeys(value: unknown, parent = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => unknownKeys(item, parent));
+  if (typeof value !== 'object' || value === null || LABELS.includes(parent)) return [];
+  const known = (KEYS[parent] ?? '').split(/\s+/);
+  return Object.entries(value).flatMap(([key, inner]) => [
+    ...(known.includes(key) ? [] : [`${parent}.${key}`]),
+    ...unknownKeys(inner, key),
+  ]);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: their keys are compared with those of Kubernetes
+type Any = any;
+const file = (name: string): Any => readYaml(`${FOLDER}/${name}.yaml`);
+const kustomization = file('kustomization');
+const deployment = file('deployment');
+const service = file('service');
+const ingress = file('ingress');
+const policy = file('network-policy');
+const budget = file('pod-disruption-budget');
+const monitor = file('service-monitor');
 
 const { spec: pod, metadata } = deployment.spec.template;
 const [container] = pod.containers;
-const variable = (wanted: string) => container.env.find(({ name }) => name === wanted)?.value;
+const variable = (wanted: string) => container.env.find(({ name }: Any) => name === wanted)?.value;
+const backends: Any[] = ingress.spec.rules[0].http.paths.map(({ backend }: Any) => backend.service);
 
 describe('deploy/kubernetes', () => {
   it('applies every file of the folder', () => {
@@ -46,11 +108,19 @@ describe('deploy/kubernetes', () => {
     expect([...kustomization.resources, 'kustomization.yaml'].toSorted()).toEqual(files.toSorted());
   });
 
+  it('has no key that Kubernetes does not know, and only amounts that it can read', () => {
+    const all = [kustomization, deployment, service, ingress, policy, budget, monitor];
+    expect(unknownKeys(all)).toEqual([]);
+    const { requests, limits } = container.resources;
+    for (const amount of [requests.cpu, requests.memory, limits.memory, pod.volumes[0].emptyDir.sizeLimit])
+      expect(amount).toMatch(/^\d+(m|Mi|Gi)$/);
+  });
+
   it('sets variables that Deckhand reads, to values that it takes, and no secret among them', () => {
     const env = {
       ...readVariables(`${FOLDER}/config.env`),
       ...readVariables(`${FOLDER}/secret.example.env`),
-      ...Object.fromEntries(container.env.map(({ name, value }) => [name, value])),
+      ...Object.fromEntries(container.env.map(({ name, value }: Any) => [name, value])),
     };
     expect(unknownVariables(Object.keys(env))).toEqual([]);
     expect(startFaults(env)).toEqual([]);
@@ -75,21 +145,19 @@ describe('deploy/kubernetes', () => {
   });
 
   it('names ports that there are', () => {
-    const ports = container.ports.map(({ name }) => name);
-    expect(container.ports.map(({ name, containerPort }) => [name, String(containerPort)])).toEqual([
+    const ports = container.ports.map(({ name }: Any) => name);
+    expect(container.ports.map(({ name, containerPort }: Any) => [name, String(containerPort)])).toEqual([
       ['http', variable('PORT')],
       ['metrics', variable('METRICS_PORT')],
     ]);
+    const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
     for (const named of [
-      ...[container.startupProbe, container.livenessProbe, container.readinessProbe].map(
-        (one) => one.httpGet.port,
-      ),
-      ...service.spec.ports.map(({ targetPort }) => targetPort),
-      ...policy.spec.ingress.flatMap((rule) => rule.ports.map((one) => one.port)),
+      ...probes.map((one) => one.httpGet.port),
+      ...service.spec.ports.map(({ targetPort }: Any) => targetPort),
+      ...policy.spec.ingress.flatMap((rule: Any) => rule.ports.map((one: Any) => one.port)),
     ])
       expect(ports).toContain(named);
-    const servicePorts = service.spec.ports.map(({ name }) => name);
-    const backends = ingress.spec.rules[0].http.paths.map(({ backend }) => backend.service);
+    const servicePorts = service.spec.ports.map(({ name }: Any) => name);
     for (const named of [...backends.map(({ port }) => port.name), monitor.spec.endpoints[0].port])
       expect(servicePorts).toContain(named);
     expect(new Set(backends.map(({ name }) => name))).toEqual(new Set([service.metadata.name]));
@@ -117,13 +185,15 @@ describe('deploy/kubernetes', () => {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     });
-    expect(container.volumeMounts.map(({ name }) => name)).toEqual(pod.volumes.map(({ name }) => name));
+    expect(container.volumeMounts.map(({ name }: Any) => name)).toEqual(
+      pod.volumes.map(({ name }: Any) => name),
+    );
   });
 
   it('shows the public pages and routes to the world, and no other', () => {
     const { paths } = ingress.spec.rules[0].http;
     const isPublic = (path: string) =>
-      paths.some((one) =>
+      paths.some((one: Any) =>
         one.pathType === 'Exact' ? one.path === path : `${path}/`.startsWith(`${one.path}/`),
       );
     expect(PUBLIC_PATHS.filter((path) => !isPublic(path))).toEqual([]);
@@ -134,18 +204,16 @@ describe('deploy/kubernetes', () => {
 
   it('lets traffic out to name servers, https and Postgres, and to no metadata address', () => {
     expect(policy.spec.policyTypes).toEqual(['Ingress', 'Egress']);
-    expect(policy.spec.egress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([
-      53, 53, 443, 5432,
-    ]);
-    for (const peer of policy.spec.egress.flatMap(({ to }) => to))
-      if ('ipBlock' in peer && peer.ipBlock.cidr === '0.0.0.0/0')
-        expect(peer.ipBlock.except).toContain('169.254.0.0/16');
+    const ports = policy.spec.egress.flatMap((rule: Any) => rule.ports.map(({ port }: Any) => port));
+    expect(ports).toEqual([53, 53, 443, 5432]);
+    for (const peer of policy.spec.egress.flatMap(({ to }: Any) => to))
+      if (peer.ipBlock?.cidr === '0.0.0.0/0') expect(peer.ipBlock.except).toContain('169.254.0.0/16');
   });
 
   it('lets only the ingress in to the public port, and only the monitor to the metrics, as the job that alerts expect', () => {
-    const visitors = policy.spec.ingress.map(({ from, ports }) => ({
-      from: from.map((one) => 'namespaceSelector' in one && one.namespaceSelector.matchLabels[NAMESPACE]),
-      to: ports.map(({ port }) => port),
+    const visitors = policy.spec.ingress.map(({ from, ports }: Any) => ({
+      from: from.map((one: Any) => one.namespaceSelector?.matchLabels[NAMESPACE]),
+      to: ports.map(({ port }: Any) => port),
     }));
     expect(visitors).toEqual([
       { from: ['ingress-nginx'], to: ['http'] },
@@ -153,10 +221,8 @@ describe('deploy/kubernetes', () => {
     ]);
     expect(monitor.spec.endpoints[0]).toMatchObject({ port: 'metrics', path: '/metrics' });
     const job = service.metadata.labels[monitor.spec.jobLabel];
-    const alerts = JSON.stringify(parse(readText('docs/alerts.yml')));
-    expect(alerts).toContain(`up{job=\\"${job}\\"}`);
-    const backends = ingress.spec.rules[0].http.paths.map(({ backend }) => backend.service.port.name);
-    expect(new Set(backends)).toEqual(new Set(['http']));
+    expect(JSON.stringify(parse(readText('docs/alerts.yml')))).toContain(`up{job=\\"${job}\\"}`);
+    expect(new Set(backends.map(({ port }) => port.name))).toEqual(new Set(['http']));
   });
 
   it('runs the release that this is', () => {
@@ -165,18 +231,13 @@ describe('deploy/kubernetes', () => {
     expect(newTag).toBe(JSON.parse(readText('package.json')).version);
   });
 
-  it.skipIf(!hasKubectl)('is put together by kubectl (skipped where kubectl is absent)', () => {
-    const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', FOLDER], {
-      cwd: root,
-      encoding: 'utf8',
-    });
-    expect(stderr).toBe('');
-    expect(status).toBe(0);
-    const objects = parseAllDocuments(stdout).map((document) => document.toJS());
-    expect(objects.map(({ kind }) => kind)).toHaveLength(kustomization.resources.length + 1);
-    expect(new Set(objects.map((object) => object.metadata.namespace))).toEqual(
-      new Set([kustomization.namespace]),
-    );
+  it.skipIf(!hasKubectl)('is put together by kubectl', () => {
+    const made = spawnSync('kubectl', ['kustomize', FOLDER], { cwd: root, encoding: 'utf8' });
+    expect([made.status, made.stderr]).toEqual([0, '']);
+    const objects = parseAllDocuments(made.stdout).map((document) => document.toJS());
+    expect(objects).toHaveLength(kustomization.resources.length + 1);
+    const namespaces = new Set(objects.map(({ metadata: { namespace } }) => namespace));
+    expect([...namespaces]).toEqual([kustomization.namespace]);
     const config = objects.find(({ kind }) => kind === 'ConfigMap');
     const [rendered] = objects.find(({ kind }) => kind === 'Deployment').spec.template.spec.containers;
     expect(rendered.envFrom[0].configMapRef.name).toBe(config.metadata.name);

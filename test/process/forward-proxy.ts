@@ -105,16 +105,8 @@ export async function makeCertificate(): Promise<{ file: string; key: string; ce
   const names = 'subjectAltName=DNS:slack.test,DNS:service.test,IP:127.0.0.1';
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
   const paths = ['-keyout', keyFile, '-out', file];
-  await promisify(execFile)('openssl', [
-    'req',
-    '-x509',
-    ...kind,
-    '-subj',
-    '/CN=test',
-    '-addext',
-    names,
-    ...paths,
-  ]);
+  const subject = ['-subj', '/CN=test', '-addext', names];
+  await promisify(execFile)('openssl', ['req', '-x509', ...kind, ...subject, ...paths]);
   const [key, cert] = await Promise.all([readFile(keyFile, 'utf8'), readFile(file, 'utf8')]);
   return { file, key, cert };
 }

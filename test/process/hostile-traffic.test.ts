@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import process from 'node:process';
 import { Agent, request } from 'undici';
@@ -7,6 +6,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { startDeckhand } from '../support/deckhand-process.ts';
 import { test } from '../support/fixtures.ts';
 import { byLength } from '../support/length.ts';
+import { memoryMb } from '../support/memory.ts';
 import { sendSigned } from '../support/signed.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { CHANNEL, environment, PEOPLE, TEAM } from '../support/test-world.ts';
@@ -20,11 +20,6 @@ const WARM_MS = 20_000;
 const SETTLE_MS = 40_000;
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-function memoryMb(pid: number): number {
-  const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kb) / 1024;
-}
 
 /** Signed by somebody who has the secret, and nothing that Slack would send. */
 const JUNK: ReadonlyArray<() => string> = [
@@ -72,13 +67,8 @@ describe.runIf(MINUTES > 0)('hostile traffic', () => {
       });
     const post = async (path: string, body: string, headers: Record<string, string> = {}) => {
       const type = { 'content-type': 'application/x-www-form-urlencoded', ...headers };
-      const answer = await request(`${origin}${path}`, {
-        dispatcher: agent,
-        method: 'POST',
-        body,
-        headers: type,
-      });
-      await answer.body.dump();
+      const options = { dispatcher: agent, method: 'POST', body, headers: type } as const;
+      await (await request(`${origin}${path}`, options)).body.dump();
     };
     const lookSigned = () => ({
       'x-slack-request-timestamp': String(Math.floor(Date.now() / 1000)),

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { Fault } from '../../src/cli/program.ts';
@@ -50,18 +50,13 @@ function expectFault(fault: Fault | undefined, exitCode: number, ...words: strin
   expect(fault?.exitCode).toBe(exitCode);
 }
 
-describe('the data folder', () => {
-  it('that cannot be made is named', async () => {
-    const folder = await temporaryFolder();
-    await writeFile(join(folder, 'file'), '');
-    const fault = await startOn(`sqlite://${folder}/file/data/deckhand.sqlite`);
-    expectFault(fault, 78, `${folder}/file/data`, 'STORE_URL');
-  });
-
-  it('that cannot be written is named', async () => {
-    // Root too can write nothing there.
-    expectFault(await startOn('sqlite:///proc/deckhand.sqlite'), 78, '/proc/deckhand.sqlite');
-  });
+it('a data folder that cannot be made or written is named', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'file'), '');
+  const fault = await startOn(`sqlite://${folder}/file/data/deckhand.sqlite`);
+  expectFault(fault, 78, `${folder}/file/data`, 'STORE_URL');
+  // Root too can write nothing there.
+  expectFault(await startOn('sqlite:///proc/deckhand.sqlite'), 78, '/proc/deckhand.sqlite');
 });
 
 describe('an SQLite file', () => {
@@ -78,29 +73,25 @@ describe('an SQLite file', () => {
   });
 
   it('that is damaged is named', async () => {
-    const whole = await fileWith('');
-    expect(await startOn(`sqlite://${whole}`)).toBeUndefined();
-    const bytes = readFileSync(whole);
-    const path = await fileWith(
-      Buffer.concat([bytes.subarray(0, 100), Buffer.alloc(bytes.length - 100, 0xee)]),
-    );
+    const path = await fileWith('');
+    expect(await startOn(`sqlite://${path}`)).toBeUndefined();
+    const bytes = readFileSync(path);
+    await writeFile(path, bytes.fill(0xee, 100));
     expectFault(await startOn(`sqlite://${path}`), 78, path, 'is damaged');
   });
 });
 
-describe('the port', () => {
-  it('in use is named, and may be free later', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    onTestFinished(() => void other.close());
-    await once(other, 'listening');
-    const { port } = other.address() as AddressInfo;
-    expectFault(await startAt({ PORT: String(port) }), 75, `Port ${port}`, 'in use', 'PORT');
-  });
-
-  it('of a machine that this is not is a fault of HOST', async () => {
-    expectFault(await startAt({ HOST: '192.0.2.1' }), 78, '192.0.2.1', 'HOST');
-  });
+it('a port in use is named, and so is an address of another machine', async () => {
+  const port = await listen(createServer());
+  expectFault(await startAt({ PORT: String(port) }), 75, `Port ${port}`, 'in use', 'PORT');
+  expectFault(await startAt({ HOST: '192.0.2.1' }), 78, '192.0.2.1', 'HOST');
 });
+
+async function listen(server: Server): Promise<number> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
 
 describe('Postgres', () => {
   /** Answers each connection with this error, as Postgres' protocol has it. */
@@ -112,26 +103,18 @@ describe('Postgres', () => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => socket.end(Buffer.concat([head, fields])));
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await once(server, 'listening');
-    return (server.address() as AddressInfo).port;
+    });
+    return listen(server);
   }
   const at = (server: string) => `postgres://deck:canary@${server}/hand`;
 
-  it('that does not answer is named, and may later', async () => {
+  it('that does not answer, is unknown or has no certificate is named', async () => {
     const server = `127.0.0.1:${await freePort()}`;
     expectFault(await startOn(at(server)), 75, server, 'does not answer');
-  });
-
-  it('on an unknown host is a fault of STORE_URL', async () => {
     const fault = await startOn(at('postgres.invalid'));
     // A resolver that is absent or slow gives another answer.
     const isUnknown = fault?.sentence.startsWith('There is no host');
     expectFault(fault, isUnknown ? 78 : 75, 'postgres.invalid', 'STORE_URL');
-  });
-
-  it('whose certificate cannot be read is a fault that names the file', async () => {
     const url = `${at('127.0.0.1')}?sslrootcert=/nowhere/root.crt`;
     expectFault(await startOn(url), 78, '/nowhere/root.crt', 'STORE_URL');
   });

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished } from 'vitest';
 import { startDeckhand } from '../support/deckhand-process.ts';
 import { test } from '../support/fixtures.ts';
 import { byLength } from '../support/length.ts';
+import { memoryMb } from '../support/memory.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { CHANNEL, environment, PEOPLE, TEAM } from '../support/test-world.ts';
 
@@ -17,12 +17,6 @@ const KINDS = [
   ['forms of our pages', '/service/oauth/start', 900_000],
   ['what looks like the assistant', '/mcp', 900_000],
 ] as const;
-
-/** The resident memory of a process, on Linux. */
-function memoryMb(pid: number): number {
-  const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kb) / 1024;
-}
 
 /** A stranger's request; resolves when its last byte but one is sent, or when it was answered. */
 function holdBack(origin: string, path: string, bytes: number): Promise<{ socket: Socket; answer: string }> {
