@@ -11,9 +11,10 @@ RUN npm pack --pack-destination / && mv /deckhand-*.tgz /deckhand.tgz
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production STORE_URL=sqlite:///data/deckhand.sqlite HOST=0.0.0.0 PORT=3000
-ENV NODE_COMPILE_CACHE=/var/cache/deckhand
 # Installs the tarball as anybody would.
 RUN --mount=from=build,source=/deckhand.tgz,target=/deckhand.tgz npm install --global --no-audit --no-fund /deckhand.tgz
+# Set after npm has run, so that the image has no compiled code of npm.
+ENV NODE_COMPILE_CACHE=/var/cache/deckhand
 WORKDIR /home/node
 # Deckhand writes only here; everything else may be mounted read-only.
 RUN install -d -o node -g node -m 0700 /data /var/cache/deckhand

@@ -32,6 +32,8 @@ describe('the Dockerfile', () => {
     expect(final).toContain('CMD ["deckhand"]');
     expect(final).toMatch(/npm install --global \S.* \/deckhand\.tgz$/m);
     expect(final).not.toMatch(/npm ci|^COPY/m);
+    // Earlier, npm would store its own compiled code in the image.
+    expect(final).not.toMatch(/NODE_COMPILE_CACHE=.*npm install/s);
   });
 
   it('takes in everything that the tarball is made of, and nothing but what it names', () => {
