@@ -67,12 +67,6 @@ describe('activity', () => {
     expect(JSON.stringify(blocks)).not.toContain('activity:');
     expect(blocks).toContainEqual(expect.objectContaining({ type: 'data_visualization' }));
   });
-
-  test('shows figures of another kind without a fault', async ({ world }) => {
-    const body = { events: [], stats: 'many' };
-    world.service.faults.add({ path: '/*/activity', status: 200, body });
-    expect(await ask(world, '/deckhand activity stats')).toContain('gave no figures');
-  });
 });
 
 describe('the chart of activity stats', () => {

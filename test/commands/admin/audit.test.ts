@@ -32,21 +32,14 @@ describe('audit', () => {
     expect(said).toContain(`<#${CHANNEL}>`);
   });
 
-  it('names what a change was about, also of a refused or failed one', async () => {
+  it('names what a change was about, also of a refused one, but never a key', async () => {
     await ask(world, '/deckhand use storefront');
     expect(await ask(world, '/deckhand disconnect acme')).toContain('Only admins can do this');
     await ask(world, `/deckhand use ${API_KEY}`);
-    world.service.faults.add({ path: '/acme/projects', status: 403, body: {} });
-    expect(await ask(world, '/deckhand use storefront', 'admin')).toContain('The service refused');
     const { audit } = world.app.workspaces.open(TEAM);
     const entries = (await audit.latest(10)).map(({ entry }) => entry);
     expect(entries.map(({ what, result, target }) => `${what} ${result} ${target}`)).toEqual(
-      expect.arrayContaining([
-        'disconnect refused acme',
-        'use failed acme/storefront',
-        'use refused storefront',
-        'use refused undefined',
-      ]),
+      expect.arrayContaining(['disconnect refused acme', 'use refused storefront', 'use refused undefined']),
     );
     expect(JSON.stringify(entries)).not.toContain(API_KEY);
   });

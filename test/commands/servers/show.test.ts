@@ -17,17 +17,6 @@ describe('server show', () => {
     return ask(world, '/deckhand server show web-1 storefront');
   }
 
-  test('server show takes a server alone where one project has it, and asks where several have', async ({
-    world,
-  }) => {
-    const said = await ask(world, '/deckhand server show web-1');
-    expect(said).toContain('*web-1*');
-    expect(said).toMatch(/\*Host\* {2}`[^`]+:22` as `deploy`, with SSH keys/);
-    expect(said).toContain('Test this server');
-    world.service.world.addProject({ account: 'acme', name: 'Newcomer', servers: [{ name: 'web-1' }] });
-    expect(await ask(world, '/deckhand server show web-1')).toContain('Which project do you mean?');
-  });
-
   test.for([
     ['provisioning', '*provisioning*: being created'],
     ['Active', '*active*: running and ready for deployments'],

@@ -66,19 +66,6 @@ describe('the pane of a linked project', () => {
     expect(shown).toContain('"text":"Test access","action_id":"test:project"');
   });
 
-  test('starts a test in the channel from its own button, and says how the latest one ended', async ({
-    world,
-  }) => {
-    await opened(world, 'member', await pasted(world, ELSEWHERE));
-    await world.as('member').click('pane', { text: 'Test access' });
-    await world.slack.until(() =>
-      world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('all 2 servers are reachable'),
-    );
-    const shown = await opened(world, 'member', await pasted(world));
-    expect(shown).toContain('all 2 servers are reachable');
-    expect(shown).toContain('"tag_color":"green"');
-  });
-
   test('says the same of an account that is not connected and of a project that is not there', async ({
     world,
   }) => {
