@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { TestClock } from 'pg-boss';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -21,7 +22,7 @@ import { temporarySqlite } from '../support/temporary.ts';
 
 type OnJobEnd = (queue: string, outcome: JobOutcome) => void;
 
-/** A place where engines run, and the clock they go by. */
+/** A database where engines run, and the clock they go by. */
 export interface Site {
   now(): number;
   advance(ms: number): Promise<void>;
@@ -29,69 +30,60 @@ export interface Site {
   engine(onJobEnd?: OnJobEnd): Promise<Replica>;
 }
 
-export interface Replica {
+interface Replica {
   engine: Engine;
-  /** What the engine keeps its jobs in. */
   backend: JobsBackend;
   /** As after `kill -9`: whatever runs stays as it is, and its heartbeat ends. */
   kill(): Promise<void>;
 }
 
-export interface EngineKind {
-  name: string;
-  replicas: boolean;
-  site(start?: string): Promise<Site>;
-}
-
 const START = '2026-03-02T09:00:00Z';
 
-async function localSite(start?: string): Promise<Site> {
+/** Makes a replica, which is dead after the test. Nothing that sleeps in a dead replica wakes. */
+async function openReplica(
+  siteClock: Clock,
+  onJobEnd: OnJobEnd | undefined,
+  open: (clock: Clock) => Promise<{ backend: JobsBackend; close: () => Promise<unknown> }>,
+): Promise<Replica> {
+  let isAlive = true;
+  const clock: Clock = {
+    now: siteClock.now,
+    async sleep(ms, signal) {
+      await siteClock.sleep(ms, signal);
+      if (!isAlive) await new Promise(() => undefined);
+    },
+  };
+  const { backend, close } = await open(clock);
+  const engine = createJobs({ backend, clock, random: () => 0.5, onJobEnd });
+  const kill = async (): Promise<void> => {
+    if (!isAlive) return;
+    isAlive = false;
+    await close();
+  };
+  onTestFinished(kill);
+  return { engine, backend, kill };
+}
+
+async function localSite(): Promise<Site> {
   const url = await temporarySqlite();
-  const clock = createManualClock(start ?? START);
+  const clock = createManualClock(START);
   return {
     now: clock.now,
     advance: clock.advance,
-    engine: async (onJobEnd) => {
-      const own = mortal(clock);
-      const store = await openStore(url, { clock: own });
-      if (store.sqlite === undefined) throw new Error('this is no SQLite file');
-      const backend = createSqliteJobs(store.sqlite, own);
-      const engine = createJobs({ backend, clock: own, random: () => 0.5, onJobEnd });
-      let isOpen = true;
-      const close = async (): Promise<void> => {
-        own.end();
-        if (isOpen) await store.close();
-        isOpen = false;
-      };
-      onTestFinished(close);
-      return { engine, backend, kill: close };
-    },
+    engine: (onJobEnd) =>
+      openReplica(clock, onJobEnd, async (own) => {
+        const store = await openStore(url, { clock: own });
+        if (store.sqlite === undefined) throw new Error('this is no SQLite file');
+        return { backend: createSqliteJobs(store.sqlite, own), close: () => store.close() };
+      }),
   };
 }
 
 /** The database's clock and pg-boss's move together with ours. */
-async function postgresSite(start?: string): Promise<Site> {
+async function postgresSite(): Promise<Site> {
   const url = await freshDatabase();
-  const bossClock = new TestClock(start ?? START);
-  return {
-    now: () => bossClock.now(),
-    advance: (ms) => bossClock.tick(ms),
-    engine: async (onJobEnd) => {
-      const clock = mortal(clockOf(bossClock));
-      const backend = createPgBossJobs({ url, clock, bossClock });
-      await backend.start([]);
-      const engine = createJobs({ backend, clock, random: () => 0.5, onJobEnd });
-      const close = async (): Promise<void> => {
-        clock.end();
-        await backend.close();
-      };
-      onTestFinished(close);
-      return { engine, backend, kill: close };
-    },
-  };
-}
-
-function clockOf(bossClock: TestClock): Clock {
+  const bossClock = new TestClock(START);
+  const now = () => bossClock.now();
   const sleep: Clock['sleep'] = (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
@@ -101,28 +93,21 @@ function clockOf(bossClock: TestClock): Clock {
         reject(signal.reason);
       });
     });
-  return { now: () => bossClock.now(), sleep };
-}
-
-/** One replica's clock: once the replica is dead, nothing that sleeps in it wakes. */
-function mortal(clock: Clock): Clock & { end(): void } {
-  let isAlive = true;
-  const sleep: Clock['sleep'] = async (ms, signal) => {
-    await clock.sleep(ms, signal);
-    if (!isAlive) await new Promise(() => undefined);
-  };
   return {
-    now: clock.now,
-    sleep,
-    end: () => {
-      isAlive = false;
-    },
+    now,
+    advance: (ms) => bossClock.tick(ms),
+    engine: (onJobEnd) =>
+      openReplica({ now, sleep }, onJobEnd, async (clock) => {
+        const backend = createPgBossJobs({ url, clock, bossClock });
+        await backend.start([]);
+        return { backend, close: () => backend.close() };
+      }),
   };
 }
 
-export const ENGINES: readonly EngineKind[] = [
-  { name: 'local', replicas: false, site: localSite },
-  { name: 'postgres', replicas: true, site: postgresSite },
+export const ENGINES = [
+  { name: 'local', site: localSite },
+  { name: 'postgres', site: postgresSite },
 ];
 
 /** The jobs of these tests. */
@@ -135,47 +120,34 @@ export function send(engine: Engine, n: number, options?: SendOptions, workspace
   return engine.send(workspace, Q, { n }, options);
 }
 
-/** A handler that keeps what it was given and ends when it is told to. */
-export interface Handled {
-  jobs: Array<Job<TestData>>;
-  /** The workspaces of these jobs. */
-  workspaces: string[];
-  run: (workspace: string, job: Job<TestData>) => Promise<void>;
-  /** Resolves when `count` jobs were given in all. */
-  given(count: number): Promise<void>;
-}
+export type Handled = ReturnType<typeof collect>;
 
-export function collect(act: (job: Job<TestData>) => Promise<void> = async () => undefined): Handled {
+/** A handler that keeps what it was given and ends when it is told to. */
+export function collect(act: (job: Job<TestData>) => Promise<void> = async () => undefined) {
   const jobs: Array<Job<TestData>> = [];
   const workspaces: string[] = [];
-  let waiting: Array<{ count: number; resolve: () => void }> = [];
+  const begun = new EventEmitter().setMaxListeners(0);
   return {
     jobs,
+    /** The workspaces of these jobs. */
     workspaces,
-    run: async (workspace, job) => {
+    async run(workspace: string, job: Job<TestData>): Promise<void> {
       jobs.push(job);
       workspaces.push(workspace);
-      waiting = waiting.filter(({ count, resolve }) => {
-        if (jobs.length < count) return true;
-        resolve();
-        return false;
-      });
+      begun.emit('job');
       await act(job);
     },
-    given: (count) =>
-      new Promise((resolve) => {
-        if (jobs.length >= count) resolve();
-        else waiting.push({ count, resolve });
-      }),
+    /** Resolves when `count` jobs were given in all. */
+    async given(count: number): Promise<void> {
+      while (jobs.length < count) await once(begun, 'job');
+    },
   };
 }
 
 /** Until the job's signal aborts; then it is handed back. */
-export function untilAborted(job: Job<TestData>): Promise<void> {
-  return new Promise((_, reject) => {
-    if (job.signal.aborted) return reject(job.signal.reason);
-    job.signal.addEventListener('abort', () => reject(job.signal.reason), { once: true });
-  });
+export async function untilAborted({ signal }: Job<TestData>): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+  throw signal.reason;
 }
 
 /** Starts an engine that stops with the test, unless it was killed before. */
