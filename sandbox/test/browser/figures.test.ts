@@ -68,13 +68,4 @@ describeInBrowser('figures and charts, asked for and in a digest', () => {
     await posted.getByRole('img', { name: /deployments/i }).waitFor();
     await takePictures(other.page, 'digest');
   });
-
-  // Deckhand remembers that it was refused one.
-  it('are words where the workspace takes no chart', async () => {
-    const { type, messages } = await visit(browser, world, 'billing', CHANNEL, README_SIZE);
-    world.slack.policy(TEAM, { refusedBlocks: ['data_visualization', 'data_table'] });
-    await type('/deckhand activity 7d stats');
-    const words = messages.getByText(/▇+ \d+ succeeded/).first();
-    await words.waitFor();
-  });
 });

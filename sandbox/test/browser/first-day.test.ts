@@ -69,17 +69,4 @@ describeInBrowser('the first day: connect an account, test a project, look at Ap
     await choose('Resume');
     await home.getByText('Paused by @Ann Admin').waitFor({ state: 'detached' });
   });
-
-  it('shows a member no button that a member may not press, and lets nobody write to the app', async () => {
-    const { page } = await visit(browser, world, 'member');
-    await page.getByRole('button', { name: 'Deckhand Home' }).click();
-    const home = page.getByRole('region', { name: 'Deckhand Home' });
-    await home.getByText('Admins give roles with').waitFor();
-    await home.getByText(/Digest of/).waitFor();
-    expect(await home.getByRole('button', { name: /More actions|Connect/ }).count()).toBe(0);
-    const pages = page.getByRole('navigation', { name: 'Deckhand pages' });
-    await pages.getByRole('button', { name: 'Messages' }).click();
-    await page.getByText('Sending messages to this app has been turned off.').waitFor();
-    expect(await page.getByRole('textbox').count()).toBe(0);
-  });
 });

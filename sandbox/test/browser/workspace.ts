@@ -6,17 +6,6 @@ import { DEMO_USERS } from '../../service/seed/demo-facts.ts';
 import { seriousColourFaults, seriousFaults } from '../support/axe.ts';
 import { type BrowserHandle, takePicture } from '../support/browser.ts';
 
-/** One person at the workspace's page. */
-export interface Visitor {
-  page: Page;
-  /** The messages of the channel, in the order they stand. */
-  messages: Locator;
-  thread: Locator;
-  /** Writes into the composer and sends it. */
-  type(line: string): Promise<void>;
-  dialog(title: string | RegExp): Locator;
-}
-
 /** What the README’s pictures are taken at. */
 export const README_SIZE = { viewport: { width: 1180, height: 720 } };
 /** A telephone. */
@@ -38,13 +27,14 @@ export async function takePictures(page: Page, name: string): Promise<void> {
 
 const CHANNEL_NAMES: Record<string, string> = { [CHANNEL]: 'deploys', C0BILLING: 'billing' };
 
+/** One person at the workspace's page. */
 export async function visit(
   browser: BrowserHandle,
   world: Pick<TestWorld, 'slack'>,
   who: keyof typeof PEOPLE,
   channel: string = CHANNEL,
   options: BrowserContextOptions = {},
-): Promise<Visitor> {
+) {
   const page = await browser.openWorkspace(
     `${world.slack.origin}/#/${TEAM}/${PEOPLE[who]}/${channel}`,
     options,
@@ -55,11 +45,12 @@ export async function visit(
     page,
     messages: page.getByRole('region', { name: `Messages in #${name}` }),
     thread: page.getByRole('complementary', { name: 'Thread' }),
-    async type(line) {
+    /** Writes into the composer and sends it. */
+    async type(line: string): Promise<void> {
       await composer.fill(line);
       await page.getByRole('button', { name: 'Send' }).first().click();
     },
-    dialog: (title) => page.getByRole('dialog', { name: title }),
+    dialog: (title: string | RegExp) => page.getByRole('dialog', { name: title }),
   };
 }
 

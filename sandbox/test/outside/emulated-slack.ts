@@ -12,27 +12,12 @@ export interface Call {
   answer: Record<string, unknown>;
 }
 
-/** The emulator's Slack with Deckhand installed, and before it a server that keeps what is called. */
-export interface EmulatedSlack {
-  apiUrl: string;
-  /** `host:port` for answers to a `response_url`. */
-  responseHost: string;
-  botToken: string;
-  team: string;
-  user: string;
-  channel: string;
-  calls: Call[];
-  /** Bodies that came to a `response_url`, as JSON text. */
-  answers: string[];
-  trigger(): Promise<string>;
-  texts(): Promise<string[]>;
-  thread(): Promise<string[]>;
-  stop(): Promise<void>;
-}
+export type EmulatedSlack = Awaited<ReturnType<typeof startEmulatedSlack>>;
 
 const AnswerSchema = z.looseObject({ ok: z.boolean(), error: z.string().optional() });
 
-export async function startEmulatedSlack(): Promise<EmulatedSlack> {
+/** The emulator's Slack with Deckhand installed, and before it a server that keeps what is called. */
+export async function startEmulatedSlack() {
   const theirs = await startTheirs();
   const calls: Call[] = [];
   const answers: string[] = [];
@@ -62,12 +47,14 @@ export async function startEmulatedSlack(): Promise<EmulatedSlack> {
   const history = async () => (await client.conversations.history({ channel })).messages ?? [];
   return {
     apiUrl: `http://${responseHost}/api/`,
+    /** `host:port` for answers to a `response_url`. */
     responseHost,
     botToken,
     team,
     user,
     channel,
     calls,
+    /** Bodies that came to a `response_url`, as JSON text. */
     answers,
     trigger: () => theirs.trigger(user),
     texts: async () => (await history()).map(({ text = '' }) => text),

@@ -25,14 +25,7 @@ export interface Met {
   detail: string;
 }
 
-/** A service that Prism plays by a document. */
-export interface PlayedService {
-  baseUrl: string;
-  met: Met[];
-  /** From here on answers are examples of the document, or drawn from its schemas. */
-  play(mode: 'static' | 'dynamic'): void;
-  stop(): Promise<void>;
-}
+export type PlayedService = Awaited<ReturnType<typeof playDocument>>;
 
 interface Kept {
   status: number;
@@ -56,7 +49,7 @@ async function readDocument(path: string | undefined, folder: string) {
  * Prism, and before it a server that takes off the account's name and `.json`, keeps what was met, and gives the same
  * answer to the same GET: Prism draws a new one each time, which no service does.
  */
-export async function playDocument(path: string | undefined): Promise<PlayedService> {
+export async function playDocument(path: string | undefined) {
   const folder = await mkdtemp(join(tmpdir(), 'deckhand-outside-'));
   const document = await readDocument(path, folder);
   const prism = await startPrism(document.file);
@@ -86,11 +79,12 @@ export async function playDocument(path: string | undefined): Promise<PlayedServ
   return {
     baseUrl: `http://127.0.0.1:${port}/{account}`,
     met,
-    play: (next) => {
+    /** From here on answers are examples of the document, or drawn from its schemas. */
+    play(next: 'static' | 'dynamic'): void {
       mode = next;
       kept.clear();
     },
-    stop: async () => {
+    async stop(): Promise<void> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       prism.stop();

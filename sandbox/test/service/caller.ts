@@ -4,6 +4,8 @@ import {
   type SimulatedServiceOptions,
   startSimulatedService,
 } from '../../service/server.ts';
+import type { Project } from '../../service/world/project-records.ts';
+import type { User } from '../../service/world/records.ts';
 import { type Description, readDescription } from './described.ts';
 
 /** An answer; its body is read as JSON where it is JSON, else as text. */
@@ -19,23 +21,9 @@ interface Person {
   apiKey: string | undefined;
 }
 
-/** Speaks to one account as one person; every answer is held against the published description. */
-export interface Caller {
-  get(path: string): Promise<Answer>;
-  post(path: string, body?: unknown): Promise<Answer>;
-  patch(path: string, body: unknown): Promise<Answer>;
-  send(method: string, path: string, body?: string): Promise<Answer>;
-}
+export type Caller = ReturnType<typeof createCaller>;
 
-export interface Bench {
-  service: SimulatedService;
-  description: Description;
-  as(account: string, person: Person): Caller;
-  /** The same, for answers that are not as described on purpose. */
-  unchecked(account: string, person: Person): Caller;
-  /** The service's own host, without credentials. */
-  site(headers?: Record<string, string>): Caller;
-}
+export type Bench = Awaited<ReturnType<typeof startBench>>;
 
 const running: SimulatedService[] = [];
 
@@ -44,17 +32,19 @@ afterEach(async () => {
 });
 
 /** A service whose time stands still, stopped after the test. */
-export async function startBench(options: SimulatedServiceOptions = {}): Promise<Bench> {
+export async function startBench(options: SimulatedServiceOptions = {}) {
   const service = await startSimulatedService({ speed: 0, ...options });
   running.push(service);
   const description = await readDescription();
   return {
     service,
     description,
-    as: (account, person) =>
+    as: (account: string, person: Person) =>
       createCaller(description.check, `${service.origin}/${account}`, credentialsOf(person)),
-    unchecked: (account, person) =>
+    /** For answers that are not as described on purpose. */
+    unchecked: (account: string, person: Person) =>
       createCaller(() => undefined, `${service.origin}/${account}`, credentialsOf(person)),
+    /** The service's own host, without credentials. */
     site: (headers = {}) => createCaller(description.check, service.origin, headers),
   };
 }
@@ -63,7 +53,8 @@ function credentialsOf({ email, apiKey = '' }: Person): Record<string, string> {
   return { authorization: `Basic ${btoa(`${email}:${apiKey}`)}` };
 }
 
-function createCaller(check: Description['check'], base: string, headers: Record<string, string>): Caller {
+/** Speaks to one account as one person; every answer is held against the published description. */
+function createCaller(check: Description['check'], base: string, headers: Record<string, string>) {
   async function send(method: string, path: string, body?: string): Promise<Answer> {
     const response = await fetch(base + path, {
       method,
@@ -83,9 +74,9 @@ function createCaller(check: Description['check'], base: string, headers: Record
   }
   return {
     send,
-    get: (path) => send('GET', path),
-    post: (path, body) => send('POST', path, body === undefined ? undefined : JSON.stringify(body)),
-    patch: (path, body) => send('PATCH', path, JSON.stringify(body)),
+    get: (path: string) => send('GET', path),
+    post: (path: string, body?: unknown) => send('POST', path, JSON.stringify(body)),
+    patch: (path: string, body: unknown) => send('PATCH', path, JSON.stringify(body)),
   };
 }
 
@@ -115,8 +106,7 @@ export function addAcme({ service }: Bench) {
       },
     ],
   });
-  const [admin, member] = acme.users;
-  const [project] = acme.projects;
-  if (admin === undefined || member === undefined || project === undefined) throw new Error('incomplete');
-  return { acme, admin, member, project };
+  const [admin, member] = acme.users as [User, User];
+  const [project] = acme.projects as [Project];
+  return { admin, member, project };
 }

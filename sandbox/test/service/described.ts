@@ -27,40 +27,27 @@ interface Wire {
   body: unknown;
 }
 
-/** Holds answers against a published description. */
-export interface Description {
-  readonly document: Described;
-  /** Every operation and status it documents, e.g. `GET /profile 200`. */
-  readonly documented: string[];
-  /** Those that answers were seen for. */
-  readonly seen: Set<string>;
-  /** Fails when the answer is not as described. */
-  check(wire: Wire): void;
-}
+export type Description = Awaited<ReturnType<typeof readDescription>>;
 
-interface Published {
-  document: Described;
-  documented: string[];
-  ajv: Ajv2020;
-  /** The most literal path first, as a router would choose. */
-  templates: Array<{ template: string; pattern: RegExp }>;
-}
+let published: ReturnType<typeof readPublished> | undefined;
 
-let published: Promise<Published> | undefined;
-
-/** Read once for all services of a worker: it differs between them in their address alone. */
-export async function readDescription(): Promise<Description> {
+/** The published description, which answers are held against. It is read once for all services of a worker. */
+export async function readDescription() {
   published ??= readPublished();
   const { document, documented, ajv, templates } = await published;
   const seen = new Set<string>();
   return {
     document,
+    /** Every operation and status it documents, e.g. `GET /profile 200`. */
     documented,
+    /** Those that answers were seen for. */
     seen,
-    check(wire) {
+    /** Fails when the answer is not as described. */
+    check(wire: Wire): void {
       const plain = wire.path.replace(/\?.*$/, '').replace(/\.json$/, '');
       const template = templates.find(({ pattern }) => pattern.test(plain))?.template;
-      if (template === undefined) return expect(wire.body).toHaveProperty('error_code', 'invalid_api_method');
+      if (template === undefined)
+        return void expect(wire.body).toHaveProperty('error_code', 'invalid_api_method');
       const key = `${wire.method} ${template} ${wire.status}`;
       const response = document.paths[template]?.[wire.method.toLowerCase()]?.responses?.[wire.status];
       expect(response, `${key} is not described`).toBeDefined();
@@ -73,12 +60,13 @@ export async function readDescription(): Promise<Description> {
   };
 }
 
-async function readPublished(): Promise<Published> {
+async function readPublished() {
   const service = await startSimulatedService();
   const document = (await (await fetch(`${service.origin}/docs.json`)).json()) as Described;
   await service.stop();
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: FORMATS });
   ajv.addSchema(document, 'docs.json');
+  // The most literal path first, as a router would choose.
   const templates = Object.keys(document.paths)
     .sort((a, b) => a.split('{').length - b.split('{').length)
     .map((template) => ({ template, pattern: toPattern(template) }));

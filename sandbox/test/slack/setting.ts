@@ -1,19 +1,11 @@
 import { WebClient } from '@slack/web-api';
 import { afterEach } from 'vitest';
-import type { LocalSlack, LocalSlackOptions } from '../../slack/local-slack.ts';
+import type { LocalSlackOptions } from '../../slack/local-slack.ts';
 import { startLocalSlack } from '../../slack/server.ts';
 import type { WorkspaceOptions } from '../../slack/state/workspaces.ts';
-import { startTinyApp, type TinyApp } from './tiny-app.ts';
+import { startTinyApp } from './tiny-app.ts';
 
-export interface Setting {
-  slack: LocalSlack;
-  app: TinyApp;
-  token: string;
-  bot: string;
-  /** The app's client, with the bot token. */
-  client: WebClient;
-  anna: ReturnType<LocalSlack['as']>;
-}
+export type Setting = Awaited<ReturnType<typeof startSetting>>;
 
 const toStop: (() => Promise<void>)[] = [];
 
@@ -40,7 +32,7 @@ export const ACME = {
 export async function startSetting(
   options: LocalSlackOptions = {},
   workspace: Partial<WorkspaceOptions> = {},
-): Promise<Setting> {
+) {
   const slack = await startLocalSlack(options);
   const app = await startTinyApp(() => slack.app.signingSecret);
   toStop.push(app.stop, slack.stop);
@@ -71,13 +63,10 @@ export function clientOf(slack: { apiUrl: string }, token: string): WebClient {
 
 /** The `error` of a refused call. */
 export async function refusalOf(call: Promise<unknown>): Promise<{ error: string; messages: string[] }> {
-  const outcome: unknown = await call.then(
+  const outcome = await call.then(
     () => undefined,
-    (error: unknown) => error,
+    ({ data }: { data?: { error: string; response_metadata?: { messages?: string[] } } }) => data,
   );
-  const data = (
-    outcome as { data?: { error: string; response_metadata?: { messages?: string[] } } } | undefined
-  )?.data;
-  if (!data) throw new Error('the call was not refused');
-  return { error: data.error, messages: data.response_metadata?.messages ?? [] };
+  if (!outcome) throw new Error('the call was not refused');
+  return { error: outcome.error, messages: outcome.response_metadata?.messages ?? [] };
 }

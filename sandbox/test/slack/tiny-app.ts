@@ -15,21 +15,15 @@ interface Reply {
   status?: number;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Keep the person waiting for ever. */
-  hang?: boolean;
 }
 
-export interface TinyApp {
-  url: string;
-  received: Received[];
-  /** How the next requests are answered; 200 without a body at first. */
-  reply(answer: (received: Received) => Reply | Promise<Reply>): void;
-  stop(): Promise<void>;
-}
+type Answer = (received: Received) => Reply | Promise<Reply>;
+
+export type TinyApp = Awaited<ReturnType<typeof startTinyApp>>;
 
 /** The least an app is: it takes what Slack sends, refuses bad signatures and answers what a test says. */
-export async function startTinyApp(signingSecret: () => string): Promise<TinyApp> {
-  let answer: (received: Received) => Reply | Promise<Reply> = () => ({});
+export async function startTinyApp(signingSecret: () => string) {
+  let answer: Answer = () => ({});
   const received: Received[] = [];
   const server = createServer((request, response) => {
     void handle(request, response);
@@ -44,7 +38,6 @@ export async function startTinyApp(signingSecret: () => string): Promise<TinyApp
     const one = { headers: request.headers, body, payload: readPayload(request, body) };
     received.push(one);
     const reply = await answer(one);
-    if (reply.hang) return;
     const content = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? '');
     response.writeHead(reply.status ?? 200, reply.headers ?? {});
     response.end(reply.body === undefined ? '' : content);
@@ -53,10 +46,11 @@ export async function startTinyApp(signingSecret: () => string): Promise<TinyApp
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/slack/events`,
     received,
-    reply: (next) => {
+    /** How the next requests are answered; 200 without a body at first. */
+    reply(next: Answer): void {
       answer = next;
     },
-    stop: async () => {
+    async stop(): Promise<void> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -29,12 +29,7 @@ export function describeInBrowser(name: string, define: () => void): void {
   });
 }
 
-export interface BrowserHandle {
-  /** Loads an address in a browser of its own: no cookies or storage are shared with other calls. */
-  open(url: string, options?: BrowserContextOptions): Promise<Page>;
-  /** The same for the local workspace, once it is connected. */
-  openWorkspace(url: string, options?: BrowserContextOptions): Promise<Page>;
-}
+export type BrowserHandle = ReturnType<typeof useBrowser>;
 
 let browser: Promise<Browser> | undefined;
 
@@ -48,7 +43,7 @@ function sharedBrowser(): Promise<Browser> {
  * A browser for the tests of this file or `describe`. A test fails when one of its pages threw, logged an error or
  * ran into its content security policy.
  */
-export function useBrowser(): BrowserHandle {
+export function useBrowser() {
   const opened: Page[] = [];
   const faults: string[] = [];
   // The start is no part of a test's time.
@@ -57,6 +52,7 @@ export function useBrowser(): BrowserHandle {
     await Promise.all(opened.splice(0).map((page) => page.context().close()));
     expect(faults.splice(0), 'errors in the page').toEqual([]);
   });
+  /** Loads an address in a browser of its own: no cookies or storage are shared with other calls. */
   async function open(url: string, options: BrowserContextOptions = {}): Promise<Page> {
     const viewport = { width: 1440, height: 900 };
     const context = await (await sharedBrowser()).newContext({ viewport, ...options });
@@ -74,7 +70,8 @@ export function useBrowser(): BrowserHandle {
   }
   return {
     open,
-    async openWorkspace(url, options) {
+    /** The same for the local workspace, once it is connected. */
+    async openWorkspace(url: string, options?: BrowserContextOptions): Promise<Page> {
       const page = await open(url, options);
       // Until its stream is open, the page reads messages and counts none of them as new.
       await page.getByRole('status').getByText('Connected').waitFor({ state: 'attached' });
