@@ -3,24 +3,10 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { listenHere } from './free-port.ts';
 
-/** Stands between Deckhand and its Postgres, and fails as networks and failovers do. */
-export interface DatabaseProxy {
-  /** The `STORE_URL` through it. */
-  url: string;
-  /** How much the database has sent. */
-  readonly sentBytes: number;
-  /** Neither open nor new connections carry anything any more, and none is closed. */
-  silence(): void;
-  /** New connections work again; those of the silence are dead for ever, as after a failover. */
-  recover(): void;
-  /** Delays all that is sent to the database, in milliseconds. */
-  slow(ms: number): void;
-  /** Resets all connections, and refuses new ones for so long. */
-  failOver(downMs: number): Promise<void>;
-  close(): Promise<void>;
-}
+export type DatabaseProxy = Awaited<ReturnType<typeof openDatabaseProxy>>;
 
-export async function openDatabaseProxy(target: string): Promise<DatabaseProxy> {
+/** Stands between Deckhand and its Postgres, and fails as networks and failovers do. */
+export async function openDatabaseProxy(target: string) {
   const { hostname, port } = new URL(target);
   const clients = new Set<Socket>();
   const dead = new Set<Socket>();
@@ -59,27 +45,33 @@ export async function openDatabaseProxy(target: string): Promise<DatabaseProxy> 
   url.host = await listenHere(server);
 
   return {
+    /** The `STORE_URL` through it. */
     url: url.href,
-    get sentBytes() {
+    /** How much the database has sent. */
+    get sentBytes(): number {
       return sentBytes;
     },
-    silence() {
+    /** Neither open nor new connections carry anything any more, and none is closed. */
+    silence(): void {
       mode = 'silent';
       for (const client of clients) dead.add(client);
     },
-    recover() {
+    /** New connections work again; those of the silence are dead for ever, as after a failover. */
+    recover(): void {
       mode = 'open';
     },
-    slow(ms) {
+    /** Delays all that is sent to the database. */
+    slow(ms: number): void {
       delayMs = ms;
     },
-    async failOver(downMs) {
+    /** Resets all connections, and refuses new ones for so long. */
+    async failOver(downMs: number): Promise<void> {
       mode = 'refusing';
       for (const client of clients) client.resetAndDestroy();
       await wait(downMs);
       mode = 'open';
     },
-    async close() {
+    async close(): Promise<void> {
       for (const client of clients) client.destroy();
       server.close();
       await once(server, 'close');

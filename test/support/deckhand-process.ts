@@ -8,20 +8,11 @@ import { bundledFile } from './program.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Deckhand as it is run, with what it says and how it ends; killed with the test. */
-export interface DeckhandProcess {
-  pid: number;
-  /** `http://127.0.0.1:<port>` */
-  origin: string;
-  /** Lines of its log and of its standard error so far. */
-  log: string[];
-  errors: string[];
-  signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void;
-  /** The exit code, once it has ended and all of its output is here; null after a signal. */
-  ended: Promise<number | null>;
-}
+export type DeckhandProcess = Awaited<ReturnType<typeof startDeckhand>>;
 
 /**
+ * Deckhand as it is run, with what it says and how it ends; killed with the test.
+ *
  * @param options Node's own, e.g. `--import`
  * @param entry the bundle by default
  */
@@ -29,7 +20,7 @@ export async function startDeckhand(
   env: Record<string, string>,
   options: readonly string[] = [],
   entry?: string,
-): Promise<DeckhandProcess> {
+) {
   const child = spawn(process.execPath, [...options, entry ?? (await bundledFile())], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', ...env },
@@ -51,9 +42,11 @@ export async function startDeckhand(
   return {
     pid: child.pid ?? 0,
     origin: `http://127.0.0.1:${port}`,
+    /** Lines of its log and of its standard error so far. */
     log,
     errors,
-    signal: (name) => void child.kill(name),
+    signal: (name: NodeJS.Signals) => void child.kill(name),
+    /** The exit code, once it has ended and all of its output is here; null after a signal. */
     ended,
   };
 }

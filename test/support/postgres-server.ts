@@ -15,17 +15,14 @@ import { folderWithRoom } from './temporary.ts';
 /** Several times what the databases of a whole run take. */
 const ROOM_BYTES = 4e9;
 
-/** A real Postgres with nothing in it that outlives it. */
-export interface PostgresServer {
-  /** The `STORE_URL` of a fresh database: an empty one, or a copy of one that is not in use. */
-  createDatabase(from?: string): Promise<string>;
-  /** Ends it as an upgrade or a crash does, and starts it again on the same data and port. */
-  restart(how: 'fast' | 'crash', downMs: number): Promise<void>;
-  stop(): Promise<void>;
-}
+export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 
-/** @param more settings beside the tests' own, `name=value` */
-export async function startPostgres(more: readonly string[] = []): Promise<PostgresServer> {
+/**
+ * A real Postgres with nothing in it that outlives it.
+ *
+ * @param more settings beside the tests' own, `name=value`
+ */
+export async function startPostgres(more: readonly string[] = []) {
   const user = unprivilegedUser();
   // Programs may not be run from a folder in memory.
   const folder = mkdtempSync(join(tmpdir(), 'deckhand-postgres-'));
@@ -46,7 +43,8 @@ export async function startPostgres(more: readonly string[] = []): Promise<Postg
   const url = (database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
   let databases = 0;
   return {
-    async createDatabase(from) {
+    /** The `STORE_URL` of a fresh database: an empty one, or a copy of one that is not in use. */
+    async createDatabase(from?: string): Promise<string> {
       databases += 1;
       const name = `test_${databases}`;
       const client = new pg.Client({ connectionString: url('postgres') });
@@ -57,13 +55,14 @@ export async function startPostgres(more: readonly string[] = []): Promise<Postg
       await client.end();
       return url(name);
     },
-    async restart(how, downMs) {
+    /** Ends it as an upgrade or a crash does, and starts it again on the same data and port. */
+    async restart(how: 'fast' | 'crash', downMs: number): Promise<void> {
       child.stdin.write(how === 'fast' ? 'INT\n' : 'QUIT\n');
       await wait(downMs);
       child.stdin.write('START\n');
       await ready(log);
     },
-    stop: async () => {
+    async stop(): Promise<void> {
       const gone = once(child, 'exit');
       child.stdin.end();
       await gone;
