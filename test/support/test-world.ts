@@ -1,3 +1,4 @@
+import { EventEmitter, on } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -9,6 +10,7 @@ import type { WorkspaceOptions } from '../../sandbox/slack/state/workspaces.ts';
 import { buildPage } from '../../sandbox/slack/web/build.ts';
 import type { DeckhandApp } from '../../src/app.ts';
 import { type Config, parseConfig, readVersion } from '../../src/config.ts';
+import { defined } from '../../src/core/json.ts';
 import { type Clock, systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { NO_TRACING, type Tracing } from '../../src/observability/tracing.ts';
@@ -28,26 +30,7 @@ export const API_KEY = 'HouseKey00HouseKey00HouseKey00HouseKey00';
 /** What the admin fills into the connect form. */
 export const CREDENTIALS = { account: ACCOUNT, email: EMAIL, api_key: API_KEY };
 
-/** Deckhand between a simulated service and a local Slack, all over real HTTP in this process. */
-export interface TestWorld {
-  slack: LocalSlack;
-  service: SimulatedService;
-  app: DeckhandApp;
-  config: Config;
-  /** `http://127.0.0.1:<port>` */
-  origin: string;
-  logs: string[];
-  /** Resolves with the first line, also one of the past, that holds the words. */
-  logged(words: string): Promise<string>;
-  /** The folder of the SQLite file. */
-  folder: string;
-  as(who: keyof typeof PEOPLE): ReturnType<LocalSlack['as']>;
-  /** Fills and submits the connect modal as the admin. */
-  connect(): Promise<void>;
-  /** Stops Deckhand, and starts it again on the same store. */
-  restart(meanwhile: () => Promise<void>): Promise<void>;
-  stop(): Promise<void>;
-}
+export type TestWorld = Awaited<ReturnType<typeof openTestWorld>>;
 
 type ServiceOptions = NonNullable<Parameters<typeof startSimulatedService>[0]>;
 
@@ -87,71 +70,64 @@ const KEY = Buffer.alloc(32, 7).toString('base64');
 /** Read once: each test registers the app anew. */
 const MANIFEST_APP = appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml'));
 
-export async function openTestWorld(options: TestWorldOptions = {}): Promise<TestWorld> {
-  const service = await startSimulatedService({
-    seed: options.seed ?? 'empty',
-    ...(options.time === undefined ? {} : { now: options.time.now }),
-    speed: options.speed ?? (options.time === undefined ? SPEED : 1),
-    ...options.oauth,
-  });
+/** Deckhand between a simulated service and a local Slack, all over real HTTP in this process. */
+export async function openTestWorld(options: TestWorldOptions = {}) {
+  const { time, speed = time === undefined ? SPEED : 1, slackApp = {}, realRates } = options;
+  const now = time?.now;
+  const seed = options.seed ?? 'empty';
+  const service = await startSimulatedService({ seed, speed, ...defined({ now }), ...options.oauth });
   const pageDir = options.page ? await buildPage() : undefined;
+  const samples = seed === 'demo' ? DEMO_SAMPLES : undefined;
+  const redirects = options.byOauth === true ? { redirectUrls: undefined } : {};
   const slack = await startSlack({
-    app: {
-      ...MANIFEST_APP,
-      ...(options.byOauth === true ? { redirectUrls: undefined } : {}),
-      ...options.slackApp,
-    },
-    ...(options.seed === 'demo' ? { samples: DEMO_SAMPLES } : {}),
-    ...(pageDir === undefined ? {} : { pageDir }),
-    ...(options.time === undefined ? {} : { now: options.time.now }),
-    ...(options.realRates === undefined ? {} : { realRates: options.realRates }),
+    app: { ...MANIFEST_APP, ...redirects, ...slackApp },
+    ...defined({ samples, pageDir, now, realRates }),
   });
   const { botToken } = furnish(slack, { installed: options.byOauth !== true });
-  if (options.seed !== 'demo') addTestAccount(service, options.projects);
+  if (seed !== 'demo') addTestAccount(service, options.projects);
   const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-world-'));
   if (options.connected === true) await writeFile(join(folder, STORE_FILE), await connectedStore(options));
   const env = environment(slack, service, botToken, folder);
   // Browsers reach us at a port that is known before.
   const port = options.byOauth === true ? await freePort() : 0;
   const byOauth = port === 0 ? {} : oauthEnvironment(slack, `http://127.0.0.1:${port}`);
-  const bySocket =
-    options.slackApp?.socketMode === true
-      ? { SLACK_APP_TOKEN: slack.appToken, SLACK_SIGNING_SECRET: '' }
-      : {};
+  const bySocket = slackApp.socketMode ? { SLACK_APP_TOKEN: slack.appToken, SLACK_SIGNING_SECRET: '' } : {};
   const config = parseConfig({ ...env, PORT: String(port), ...byOauth, ...bySocket, ...options.env });
   const { logs, write, logged } = keepLog();
-  const { app, close } = await openUnderTest(config, write, options);
-  let running = { app, close, origin: '' };
 
-  async function begin(): Promise<void> {
-    const { port } = await running.app.start();
-    running.origin = `http://127.0.0.1:${port}`;
-    slack.deliverTo(`${running.origin}/slack/events`);
+  async function start() {
+    const { app, close } = await openUnderTest(config, write, options);
+    const origin = `http://127.0.0.1:${(await app.start()).port}`;
+    slack.deliverTo(`${origin}/slack/events`);
+    return { app, close, origin };
   }
-  await begin();
+  let running = await start();
 
   return {
     slack,
     service,
-    get app() {
+    get app(): DeckhandApp {
       return running.app;
     },
     config,
-    get origin() {
+    /** `http://127.0.0.1:<port>` */
+    get origin(): string {
       return running.origin;
     },
     logs,
+    /** Resolves with the first line, also one of the past, that holds the words. */
     logged,
+    /** The folder of the SQLite file. */
     folder,
-    as: (who) => slack.as(TEAM, PEOPLE[who]),
+    as: (who: keyof typeof PEOPLE) => slack.as(TEAM, PEOPLE[who]),
     connect: () => connectAccount(slack),
-    async restart(meanwhile) {
+    /** Stops Deckhand, and starts it again on the same store. */
+    async restart(meanwhile: () => Promise<void>): Promise<void> {
       await running.close();
       await meanwhile();
-      running = { ...(await openUnderTest(config, write, options)), origin: '' };
-      await begin();
+      running = await start();
     },
-    async stop() {
+    async stop(): Promise<void> {
       // The service goes at once: an answer that it holds back would be waited for.
       await Promise.all([running.close(), service.stop()]);
       await slack.stop();
@@ -252,26 +228,20 @@ async function openUnderTest(
   return { app: opened.app, close };
 }
 
-function keepLog(): Pick<TestWorld, 'logs' | 'logged'> & { write: (line: string) => void } {
+function keepLog() {
   const logs: string[] = [];
-  const waiting = new Set<(line: string) => void>();
-  return {
-    logs,
-    write: (line) => {
-      logs.push(line);
-      for (const check of [...waiting]) check(line);
-    },
-    logged: (words) =>
-      new Promise((resolve) => {
-        const check = (line: string): void => {
-          if (!line.includes(words)) return;
-          waiting.delete(check);
-          resolve(line);
-        };
-        waiting.add(check);
-        for (const line of logs) check(line);
-      }),
-  };
+  const written = new EventEmitter().setMaxListeners(0);
+  function write(line: string): void {
+    logs.push(line);
+    written.emit('line', line);
+  }
+  async function logged(words: string): Promise<string> {
+    const past = logs.find((line) => line.includes(words));
+    if (past !== undefined) return past;
+    for await (const [line] of on(written, 'line')) if (line.includes(words)) return line;
+    throw new Error('the log ended');
+  }
+  return { logs, write, logged };
 }
 
 /** Stores right after the account was connected, by the time of that; each is made once a worker, and copied. */
