@@ -1,6 +1,17 @@
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM } from '../support/test-world.ts';
 import { GUARD_RUNS } from './guard-acts.ts';
-import { diagnosis, digest, episode, escalation, notice, push, watch } from './schedule-acts.ts';
+import {
+  ann,
+  diagnosis,
+  digest,
+  episode,
+  escalation,
+  made,
+  notice,
+  push,
+  times,
+  watch,
+} from './schedule-acts.ts';
 import type { ActEnvironment, Site } from './site.ts';
 import { uninstall } from './uninstall-act.ts';
 
@@ -28,7 +39,6 @@ export interface Act {
   done?(site: Site, n: number): number;
 }
 
-const ann = ({ slack }: Site) => slack.as(TEAM, PEOPLE.admin);
 const isOk = ({ outcome }: { outcome: string }): boolean => outcome === 'ok';
 const told = ({ slack }: Site): string[] =>
   [...slack.ephemerals(TEAM, PEOPLE.admin), ...slack.dms(TEAM, PEOPLE.admin)].map(
@@ -40,9 +50,6 @@ const shown = (site: Site): string =>
       .openViews()
       .map(({ content }) => content),
   );
-const times = (texts: readonly string[], words: string): number =>
-  texts.filter((text) => text.includes(words)).length;
-
 /** What a form says that was carried out by a process which did not acknowledge it. */
 const DONE = 'Done. You can close this';
 /** What a message says of one whose form is gone from the screen. */
@@ -58,14 +65,6 @@ async function shows(site: Site, words: string): Promise<void> {
 async function closeForms(site: Site): Promise<void> {
   while (ann(site).openView() !== undefined) await ann(site).close();
 }
-
-const made = ({ service }: Site, path: string, words: string): number =>
-  service.requests.all.filter(
-    (one) =>
-      one.method === 'POST' &&
-      one.path.includes(path) &&
-      `${one.path} ${JSON.stringify(one.body)}`.includes(words),
-  ).length;
 
 /**
  * Answers that do not say which time they are for: those until the next time is prepared. What the form says, which
@@ -116,81 +115,65 @@ const serverAdd: Act = {
   done: (site, n) => made(site, '/servers', `srv${n}x`),
 };
 
-const added = answersBy((messages) =>
-  ['is set up in', UNKNOWN, DONE, CARRIED_OUT].reduce((sum, words) => sum + times(messages, words), 0),
-);
+/** A form that the person opens, fills in and sends. */
+function formAct(
+  name: string,
+  counts: (messages: readonly string[]) => number,
+  form: { open(site: Site): Promise<unknown>; values(n: number): object },
+): Act {
+  const answers = answersBy(counts);
+  return {
+    name,
+    isAlone: true,
+    isAnswer: true,
+    async prepare(site, n) {
+      await answers.begin(site, n);
+      await form.open(site);
+    },
+    ask: async (site, n) => isOk(await ann(site).submit(name.replace(' ', '.'), { ...form.values(n) })),
+    seen: answers.seen,
+  };
+}
+
+const countAny =
+  (...words: string[]) =>
+  (messages: readonly string[]): number =>
+    words.reduce((sum, some) => sum + times(messages, some), 0);
 
 const integrationAdd: Act = {
-  name: 'integration add',
-  isAlone: true,
-  isAnswer: true,
-  async prepare(site, n) {
-    await added.begin(site, n);
-    await ann(site).command(CHANNEL, '/deckhand integration add storefront');
-    await shows(site, '"integration.add"');
-    const view = ann(site).openView()?.id ?? '';
-    await ann(site).click(
-      { viewId: view },
-      { actionId: 'hook_type', blockId: 'hook_type', selected: 'http_req' },
-    );
-    await shows(site, 'properties.url');
-  },
-  ask: async (site, n) =>
-    isOk(
-      await ann(site).submit('integration.add', {
-        name: `int${n}x`,
-        flags: ['send_on_failure'],
-        'properties.url': `https://hooks.example.com/${n}`,
-      }),
-    ),
-  seen: added.seen,
+  ...formAct('integration add', countAny('is set up in', UNKNOWN, DONE, CARRIED_OUT), {
+    async open(site) {
+      await ann(site).command(CHANNEL, '/deckhand integration add storefront');
+      await shows(site, '"integration.add"');
+      const viewId = ann(site).openView()?.id ?? '';
+      const choice = { actionId: 'hook_type', blockId: 'hook_type', selected: 'http_req' };
+      await ann(site).click({ viewId }, choice);
+      await shows(site, 'properties.url');
+    },
+    values: (n) => ({
+      name: `int${n}x`,
+      flags: ['send_on_failure'],
+      'properties.url': `https://hooks.example.com/${n}`,
+    }),
+  }),
   done: (site, n) => made(site, '/integrations', `int${n}x`),
 };
 
-const connected = answersBy((messages) =>
-  ['Connected *', DONE, CARRIED_OUT].reduce((sum, words) => sum + times(messages, words), 0),
-);
-const connect: Act = {
-  name: 'connect',
-  isAlone: true,
-  isAnswer: true,
-  async prepare(site, n) {
-    await connected.begin(site, n);
+const connect = formAct('connect', countAny('Connected *', DONE, CARRIED_OUT), {
+  async open(site) {
     await ann(site).command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
     await shows(site, '"block_id":"purpose"');
   },
-  ask: async (site) =>
-    isOk(
-      await ann(site).submit('connect', {
-        account: ACCOUNT,
-        email: EMAIL,
-        api_key: API_KEY,
-        purpose: 'shared',
-      }),
-    ),
-  seen: connected.seen,
-};
+  values: () => ({ account: ACCOUNT, email: EMAIL, api_key: API_KEY, purpose: 'shared' }),
+});
 
-const answered = answersBy((messages) => messages.length);
-const roles: Act = {
-  name: 'roles',
-  isAlone: true,
-  isAnswer: true,
-  async prepare(site, n) {
-    await answered.begin(site, n);
+const roles = formAct('roles', (messages) => messages.length, {
+  async open(site) {
     await ann(site).command(CHANNEL, '/deckhand roles');
     await shows(site, '"block_id":"operator"');
   },
-  ask: async (site, n) =>
-    isOk(
-      await ann(site).submit('roles', {
-        admin: [PEOPLE.admin],
-        operator: n % 2 === 0 ? [PEOPLE.member] : [],
-        billing: [],
-      }),
-    ),
-  seen: answered.seen,
-};
+  values: (n) => ({ admin: [PEOPLE.admin], operator: n % 2 === 0 ? [PEOPLE.member] : [], billing: [] }),
+});
 
 const workflows = new Map<number, string>();
 const workflow: Act = {

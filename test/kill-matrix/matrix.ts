@@ -7,9 +7,7 @@ import { hasFormsLeft } from './forms-left.ts';
 import { openSite, type Site, type StoreKind } from './site.ts';
 
 /** What became of one act, killed at each of its points. */
-export interface Row {
-  act: string;
-  store: StoreKind;
+interface Row {
   /** Calls that the act makes where nothing dies. */
   calls: Record<DoorName, number>;
   points: number;
@@ -17,12 +15,10 @@ export interface Row {
   kills: number;
   /** What Slack had taken and nobody could see at the end. */
   lost: string[];
-  /** What stands more than once: posts, answers, and requests to the service. */
+  /** Number of posts, answers and requests to the service that stand more than once. */
   doubled: number;
   /** Of these what Deckhand did not count under its name. */
   uncounted: string[];
-  /** What Deckhand itself counted as uncertain. */
-  counted: number;
 }
 
 export interface Sample {
@@ -68,15 +64,12 @@ export async function runAct(act: Act, store: StoreKind, sample: Sample): Promis
     for (const one of taken) if (!(await isSeen(one))) lost.push(nameOf(one.point));
     const doubles = [...repeatedPosts(site), ...(await repeatedWork(act, site, asked))];
     return {
-      act: act.name,
-      store,
       calls,
       points: points.length,
       kills: asked.filter(({ isKilled }) => isKilled).length,
       lost,
       doubled: doubles.length,
       uncounted: doubles.filter(({ isCounted }) => !isCounted).map(({ what }) => what),
-      counted: site.uncertain.length,
     };
   } finally {
     await site.close();
@@ -159,7 +152,7 @@ function repeatedPosts({ slack, uncertain }: Site): Doubled[] {
   const roots = [CHANNEL, 'C0BILLING'].flatMap((channel) => slack.messages(TEAM, channel));
   const all = [...roots, ...roots.flatMap(({ channel, ts }) => slack.thread(TEAM, channel, ts))];
   const names = all.flatMap(({ client_msg_id: id }) => id ?? []);
-  const counted = new Set(uncertain.flatMap(({ delivery = '' }) => [delivery, ...postsOf(delivery)]));
+  const counted = new Set(uncertain().flatMap(({ delivery }) => [delivery, ...postsOf(delivery)]));
   const repeated = names.filter((name, at) => names.indexOf(name) !== at);
   return repeated.map((name) => ({ what: `post ${name}`, isCounted: counted.has(name) }));
 }
@@ -172,12 +165,11 @@ function postsOf(delivery: string): string[] {
 /** What was ordered, or answered, again for one time that it was asked. */
 async function repeatedWork(act: Act, site: Site, asked: readonly Request[]): Promise<Doubled[]> {
   const doubles: Doubled[] = [];
-  const counted = site.uncertain.map(({ delivery = '' }) => delivery);
+  const uncertain = site.uncertain();
+  const counted = uncertain.map(({ delivery }) => delivery);
   for (const { n, point, requests } of asked) {
     const orders = act.done?.(site, n) ?? 1;
-    const lines = site.uncertain.filter(
-      ({ event, line }) => event === 'possible_duplicate' && line.includes(act.word?.(n) ?? '\n'),
-    );
+    const lines = uncertain.filter(({ line }) => line.includes(act.word?.(n) ?? '\n'));
     for (let order = 1; order < orders; order += 1)
       doubles.push({ what: `ordered again, ${nameOf(point)}`, isCounted: lines.length >= order });
     const answers = act.isAnswer === true ? await act.seen(site, n) : 1;
@@ -192,33 +184,4 @@ async function repeatedWork(act: Act, site: Site, asked: readonly Request[]): Pr
 
 function nameOf({ door, at, when }: Point): string {
   return `${when} call ${at} to ${door}`;
-}
-
-/** The rows as a table of Markdown, those of the same act and store as one. */
-export function tableOf(rows: readonly Row[]): string {
-  const head = [
-    'act',
-    'store',
-    'calls to Slack, service, store',
-    'points',
-    'kills',
-    'lost',
-    'doubled',
-    'counted',
-  ];
-  const lines = rows.map(({ act, store, calls, points, kills, lost, doubled, counted }) =>
-    [
-      act,
-      store,
-      `${calls.slack}, ${calls.service}, ${calls.store}`,
-      points,
-      kills,
-      lost.length,
-      doubled,
-      counted,
-    ].join(' | '),
-  );
-  return [head.join(' | '), head.map(() => '---').join(' | '), ...lines]
-    .map((line) => `| ${line} |`)
-    .join('\n');
 }

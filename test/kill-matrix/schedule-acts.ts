@@ -6,9 +6,25 @@ import type { Site } from './site.ts';
 const MINUTE_MS = 60_000;
 const BILLING = 'C0BILLING';
 const POLLED = { NOTICE_INTERVAL_MS: '100' };
-const ann = ({ slack }: Site) => slack.as(TEAM, PEOPLE.admin);
-const times = (texts: readonly string[], words: string): number =>
+
+export const ann = ({ slack }: Site) => slack.as(TEAM, PEOPLE.admin);
+export const times = (texts: readonly string[], words: string): number =>
   texts.filter((text) => text.includes(words)).length;
+
+/** Types a command that sets something up, and waits for the channel's answer. */
+async function setUp(site: Site, line: string, channel = CHANNEL): Promise<void> {
+  await ann(site).command(channel, `/deckhand ${line}`);
+  await site.slack.until(() => posts(site, channel).length > 0, { what: line });
+}
+
+/** Requests of the service that order something. */
+export const made = ({ service }: Site, path: string, words = ''): number =>
+  service.requests.all.filter(
+    (one) =>
+      one.method === 'POST' &&
+      one.path.includes(path) &&
+      `${one.path} ${JSON.stringify(one.body)}`.includes(words),
+  ).length;
 
 /** Messages of a channel and their threads. */
 export function posts({ slack }: Site, channel: string): string[] {
@@ -26,10 +42,7 @@ export function idIn(card: string): string {
 export const watch: Act = {
   name: 'watch',
   env: POLLED,
-  async setUp(site) {
-    await ann(site).command(CHANNEL, '/deckhand watch all');
-    await site.slack.until(() => posts(site, CHANNEL).length > 0, { what: 'the watch' });
-  },
+  setUp: (site) => setUp(site, 'watch all'),
   async ask({ service }, n) {
     service.world.addDeployment({ account: ACCOUNT, project: 'storefront', endRef: `r${1000 + n}x` });
     return true;
@@ -43,9 +56,8 @@ export const push: Act = {
   name: 'push',
   env: (origin) => ({ PUBLIC_URL: origin, NOTICE_INTERVAL_MS: '400' }),
   async setUp(site) {
-    await ann(site).command(CHANNEL, '/deckhand watch storefront all');
+    await setUp(site, 'watch storefront all');
     const card = () => site.slack.messages(TEAM, CHANNEL).at(-1);
-    await site.slack.until(() => card() !== undefined, { what: 'the watch' });
     const [actionId = ''] = /watch:push#\w+/.exec(JSON.stringify(card())) ?? [];
     await ann(site).click({ channel: CHANNEL, ts: card()?.ts ?? '' }, { actionId });
     await site.slack.until(() => ann(site).openView() !== undefined, { what: 'the question' });
@@ -59,10 +71,7 @@ export const episode: Act = {
   name: 'episode',
   env: POLLED,
   isAlone: true,
-  async setUp(site) {
-    await ann(site).command(CHANNEL, '/deckhand watch all failures');
-    await site.slack.until(() => posts(site, CHANNEL).length > 0, { what: 'the watch' });
-  },
+  setUp: (site) => setUp(site, 'watch all failures'),
   async ask(site, n) {
     const deploy = (succeeded: boolean, at: number): void =>
       void site.service.world.addDeployment({
@@ -108,10 +117,7 @@ function failingShop({ slack }: Site, n: number) {
 export const diagnosis: Act = {
   name: 'diagnosis',
   env: POLLED,
-  async setUp(site) {
-    await ann(site).command(CHANNEL, '/deckhand watch all failures');
-    await site.slack.until(() => posts(site, CHANNEL).length > 0, { what: 'the watch' });
-  },
+  setUp: (site) => setUp(site, 'watch all failures'),
   async ask(site, n) {
     failShop(site, n);
     return true;
@@ -124,11 +130,10 @@ export const diagnosis: Act = {
     return explained.length;
   },
   word: (n) => `shop${n}x`,
-  done({ service }, n) {
-    const projects = service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
+  done(site, n) {
+    const projects = site.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
     const id = projects.find(({ permalink }) => permalink === `shop${n}x`)?.identifier;
-    const path = `/projects/${id}/test_access`;
-    return service.requests.all.filter((one) => one.method === 'POST' && one.path.includes(path)).length;
+    return made(site, `/projects/${id}/test_access`);
   },
 };
 
@@ -137,10 +142,7 @@ export const escalation: Act = {
   name: 'escalation',
   env: POLLED,
   isAlone: true,
-  async setUp(site) {
-    await ann(site).command(CHANNEL, '/deckhand watch all failures --mention <!subteam^S0ONCALL> --after 5m');
-    await site.slack.until(() => posts(site, CHANNEL).length > 0, { what: 'the watch' });
-  },
+  setUp: (site) => setUp(site, 'watch all failures --mention <!subteam^S0ONCALL> --after 5m'),
   async prepare(site, n) {
     failShop(site, n);
     // By then its mention is planned, which a clock that moves meanwhile would put off.
@@ -163,8 +165,7 @@ export const notice: Act = {
   env: POLLED,
   async setUp(site) {
     site.slack.invite(TEAM, BILLING, 'bot');
-    await ann(site).command(BILLING, '/deckhand invoices notify here');
-    await site.slack.until(() => posts(site, BILLING).length > 0, { what: 'the notices' });
+    await setUp(site, 'invoices notify here', BILLING);
   },
   async ask({ service }, n) {
     numbers.set(n, service.world.addInvoice({ account: ACCOUNT }).number);
@@ -179,10 +180,8 @@ export const digest: Act = {
   name: 'digest',
   isAlone: true,
   async setUp(site) {
-    await ann(site).command(CHANNEL, '/deckhand digest add cron:"* * * * *" UTC today');
-    const said = () => posts(site, CHANNEL).find((text) => text.includes('set up the digest'));
-    await site.slack.until(() => said() !== undefined, { what: 'the digest' });
-    id = idIn(said() ?? '');
+    await setUp(site, 'digest add cron:"* * * * *" UTC today');
+    id = idIn(posts(site, CHANNEL)[0] ?? '');
   },
   async prepare(site, n) {
     const occurrence = Math.ceil(site.now() / MINUTE_MS + 0.1) * MINUTE_MS;

@@ -1,5 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,6 +6,7 @@ import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { appFromManifestFile } from '../../sandbox/slack/registered-app.ts';
 import { setDatabaseClock } from '../process/database-clock.ts';
 import { createMachineClock } from '../process/machine-clock.ts';
+import { type DeckhandProcess, startDeckhand } from '../support/deckhand-process.ts';
 import { freePort } from '../support/free-port.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { startSlack } from '../support/start-slack.ts';
@@ -31,7 +30,6 @@ import {
   openPostgresDoor,
   type Point,
 } from './doors.ts';
-import { startDeckhand, type Uncertain } from './process.ts';
 
 const SQLITE_DOOR = pathToFileURL(join(import.meta.dirname, 'sqlite-door.ts')).href;
 /** More than any act has points. */
@@ -42,7 +40,7 @@ const START_MS = 1_200;
 const LEASE_MS = 16_000;
 
 export type StoreKind = 'sqlite' | 'postgres';
-export const REPLICAS = { sqlite: 1, postgres: 2 } as const satisfies Record<StoreKind, number>;
+const REPLICAS = { sqlite: 1, postgres: 2 };
 
 /** Deckhand as processes whose every call is counted, and which die at the one that is named. */
 export interface Site {
@@ -66,8 +64,8 @@ export interface Site {
   endLeases(): Promise<void>;
   /** The store's, past the door. */
   storeUrl: string;
-  /** Lines of the log by which Deckhand counts what may stand twice or be missing. */
-  readonly uncertain: readonly Uncertain[];
+  /** Lines of the log by which Deckhand counts what may stand twice. */
+  uncertain(): Uncertain[];
   close(): Promise<void>;
 }
 
@@ -80,9 +78,14 @@ export interface SiteOptions {
   byOauth?: boolean | undefined;
 }
 
+export interface Uncertain {
+  /** A name or Slack's id of the post, or of the request that is answered. */
+  delivery: string;
+  line: string;
+}
+
 interface Replica {
-  child: ChildProcess | undefined;
-  port: number;
+  process: DeckhandProcess | undefined;
   env: Record<string, string>;
 }
 
@@ -117,13 +120,13 @@ export async function openSite(
   const doors: Door[] = [];
   const replicas: Replica[] = [];
   const storeDoor = join(folder, 'store-door');
-  const uncertain: Uncertain[] = [];
+  const logs: string[][] = [];
   let died = Promise.withResolvers<void>();
   let begun = 0;
 
   async function addReplica(): Promise<void> {
-    const replica: Replica = { child: undefined, port: 0, env: {} };
-    const watch = { counter, kill: () => void replica.child?.kill('SIGKILL') };
+    const replica: Replica = { process: undefined, env: {} };
+    const watch = { counter, kill: () => replica.process?.signal('SIGKILL') };
     const slackDoor = await openHttpDoor('slack', new URL(slack.apiUrl).origin, watch);
     const serviceDoor = await openHttpDoor('service', service.origin, watch);
     doors.push(slackDoor, serviceDoor);
@@ -150,33 +153,31 @@ export async function openSite(
   }
 
   async function start(replica: Replica): Promise<void> {
-    const { child, port } = await startDeckhand(replica.env, (line) => void uncertain.push(line));
-    replica.child = child;
-    child.once('exit', () => {
-      replica.child = undefined;
-      const existing = replicas.find((one) => one.child !== undefined);
-      if (existing !== undefined) deliverTo(existing);
+    const started = await startDeckhand(replica.env);
+    replica.process = started;
+    logs.push(started.log);
+    deliverTo(started);
+    void started.ended.then(() => {
+      replica.process = undefined;
+      const other = replicas.find(({ process }) => process !== undefined)?.process;
+      if (other !== undefined) deliverTo(other);
       died.resolve();
     });
-    replica.port = await port;
-    deliverTo(replica);
   }
 
-  function deliverTo({ port }: Replica): void {
-    slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
+  function deliverTo({ origin: address }: DeckhandProcess): void {
+    slack.deliverTo(`${address}/slack/events`);
   }
 
   async function endAll(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    for (const { child } of replicas) {
-      if (child === undefined) continue;
-      const exited = once(child, 'exit');
-      child.kill(signal);
-      await exited;
+    for (const { process } of replicas) {
+      process?.signal(signal);
+      await process?.ended;
     }
   }
 
   async function revive(): Promise<void> {
-    for (const replica of replicas) if (replica.child === undefined) await start(replica);
+    for (const replica of replicas) if (replica.process === undefined) await start(replica);
   }
 
   async function advance(ms: number): Promise<void> {
@@ -225,7 +226,10 @@ export async function openSite(
     },
     endLeases: () => advance(LEASE_MS),
     storeUrl: url,
-    uncertain,
+    uncertain() {
+      const lines = logs.flat().filter((line) => line.includes('"event":"possible_duplicate"'));
+      return lines.map((line) => ({ delivery: (JSON.parse(line) as Uncertain).delivery ?? '', line }));
+    },
     close,
   };
 }
