@@ -4,13 +4,12 @@ import { computePeriods, KEPT_MS, readRecoveries } from '../../src/records/recov
 import type { Watch } from '../../src/records/schedules.ts';
 import { noteOutcomes } from '../../src/scheduler/episodes/episodes.ts';
 import { recoveryWords } from '../../src/views/activity/activity.ts';
+import { OTHER, press, say, test, untilShown } from '../scheduler/channel.ts';
 import { ask } from '../support/asking.ts';
-import { test } from '../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const DAY = 86_400_000;
 const MINUTE = 60_000;
-const OTHER = 'C0BILLING';
 const STOREFRONT = { identifier: 'p1', permalink: 'storefront', name: 'Storefront' };
 
 describe('a range, and what it is compared with', () => {
@@ -58,14 +57,8 @@ async function failed(
   change: object = {},
 ): Promise<void> {
   const { identifier: project, ...named } = STOREFRONT;
-  const subject = {
-    kind: 'deployments',
-    channel: CHANNEL,
-    account: ACCOUNT,
-    project,
-    ...named,
-    ...change,
-  } as const;
+  const where = { kind: 'deployments', channel: CHANNEL, account: ACCOUNT, project } as const;
+  const subject = { ...where, ...named, ...change };
   const at = Date.now() - daysAgo * DAY;
   const note = (kind: 'failure' | 'success', time: number) =>
     noteOutcomes(workspaceOf(world), subject, [{ kind, id: `${kind} ${time}`, at: time, lines: [] }]);
@@ -80,25 +73,14 @@ async function figures(world: TestWorld, asked: Partial<Parameters<typeof readRe
 }
 
 describe('recovery figures', () => {
-  test.override({ connected: true });
-  test.beforeEach(async ({ world }) => {
-    for (const channel of [CHANNEL, OTHER]) world.slack.invite(TEAM, channel, 'bot');
-  });
-
   test('are the failures of the range, the median and the longest time, against the period before', async ({
     world,
   }) => {
     await follow(world);
     expect(await figures(world)).toEqual(['no failures']);
-    for (const [daysAgo, minutes] of [
-      [40, 500],
-      [9, 10],
-      [8, 60],
-      [3, 125],
-      [2, 5],
-      [1, 38],
-    ] as const)
-      await failed(world, daysAgo, minutes);
+    const minutesByDay = { 40: 500, 9: 10, 8: 60, 3: 125, 2: 5, 1: 38 };
+    for (const [daysAgo, minutes] of Object.entries(minutesByDay).toReversed())
+      await failed(world, Number(daysAgo), minutes);
     const ended = '3 failures ▲ 1, median time to recover 38 min ▲ 3 min, longest 2 h 5 min ▲ 1 h 5 min';
     expect(await figures(world)).toEqual([ended]);
     await failed(world, 0);
@@ -108,13 +90,8 @@ describe('recovery figures', () => {
   test('count a closed failure, and take no time from it', async ({ world }) => {
     await follow(world);
     await failed(world, 1);
-    await world
-      .as('admin')
-      .click(
-        { channel: CHANNEL, ts: world.slack.messages(TEAM, CHANNEL)[0]?.ts ?? '' },
-        { actionId: 'episode:close' },
-      );
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('closed by'));
+    await press(world, 'episode:close');
+    await untilShown(world, 'closed by');
     expect(await figures(world)).toEqual(['1 failure ▲ 1']);
   });
 
@@ -162,19 +139,14 @@ describe('recovery figures', () => {
   });
 
   test('stand in `activity stats` of a project, in its digest and on App Home', async ({ world }) => {
-    const [project] = world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
-    const { identifier = '' } = project ?? {};
+    const [{ identifier } = { identifier: '' }] =
+      world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
     await follow(world, { project: { ...STOREFRONT, identifier } });
     await failed(world, 1, 38, { project: identifier });
     const words = '1 failure ▲ 1, median time to recover 38 min, longest 38 min';
     expect(await ask(world, '/deckhand activity 7d stats storefront')).toContain(`*Recovery*  ${words}`);
     expect(await ask(world, '/deckhand activity 7d storefront')).not.toContain('Recovery');
-    const posts = () => world.slack.messages(TEAM, CHANNEL).length;
-    const before = posts();
-    await world
-      .as('admin')
-      .command(CHANNEL, '/deckhand digest add daily 09:00 UTC last_7_days --project storefront');
-    await world.slack.until(() => posts() > before);
+    await say(world, 'digest add daily 09:00 UTC last_7_days --project storefront');
     expect(await ask(world, '/deckhand digest preview', 'admin')).toContain(`*Recovery*  ${words}`);
     await world.as('member').openHome();
     const home = () => JSON.stringify(world.slack.home(TEAM, PEOPLE.member)?.content.blocks ?? []);

@@ -1,19 +1,26 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
-import type { Digest } from '../../src/records/schedules.ts';
 import { ask } from '../support/asking.ts';
 import { test as base } from '../support/fixtures.ts';
-import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
+import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const test = base.extend('connected', () => true);
+
+/** Changes the file while no process has it. */
+function damage(world: TestWorld, change: (db: DatabaseSync) => void): Promise<void> {
+  return world.restart(async () => {
+    const db = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
+    change(db);
+    db.close();
+  });
+}
 
 test('bad records in every collection keep neither Deckhand from starting nor the good ones from work', async ({
   world,
 }) => {
   await ask(world, '/deckhand use storefront');
-  await world.restart(async () => {
-    const db = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
+  await damage(world, (db) => {
     const rows = db.prepare('SELECT key FROM keyv').all() as Array<{ key: string }>;
     const collections = new Set([...rows.map(({ key }) => key.split('/')[1] ?? ''), 'schedules', 'feeds']);
     const plant = db.prepare("INSERT INTO keyv (key, value, namespace) VALUES (?, ?, '')");
@@ -25,7 +32,6 @@ test('bad records in every collection keep neither Deckhand from starting nor th
         for (const kind of collection === 'schedules' ? ['digest ', 'watch ', 'invoices '] : [''])
           plant.run(`${TEAM}/${collection}/${kind}bad${n}`, value);
     plant.run('-/data-keys/T0GONE', '{"value":{"doc":{"wrappedBy":7}}}');
-    db.close();
   });
 
   expect(await ask(world, '/deckhand whoami')).toContain('acme');
@@ -45,14 +51,14 @@ test('bad records in every collection keep neither Deckhand from starting nor th
 test('jobs that cannot be read, and a digest in an unknown zone, are listed by `doctor` and stop no others', async ({
   world,
 }) => {
+  const ann = world.as('admin');
+  for (const time of ['10:00', '09:00']) await ann.command(CHANNEL, `/deckhand digest add daily ${time} UTC`);
   const { schedules } = world.app.workspaces.open(TEAM);
-  for (const [id, time] of [
-    ['dbad', '10:00'],
-    ['dgood', '09:00'],
-  ] as const)
-    await schedules.put({ ...DIGEST, id, requestId: id, cadence: { kind: 'daily', time } });
-  await world.restart(async () => {
-    const db = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
+  await expect.poll(() => schedules.list('digest')).toHaveLength(2);
+  const bad = (await schedules.list('digest')).find(({ cadence }) =>
+    JSON.stringify(cadence).includes('10:00'),
+  );
+  await damage(world, (db) => {
     const job = db.prepare(
       "INSERT INTO deckhand_jobs (queue, workspace, data, due) VALUES ('follow-test', ?, ?, 0)",
     );
@@ -60,40 +66,26 @@ test('jobs that cannot be read, and a digest in an unknown zone, are listed by `
     job.run(TEAM, 'no JSON');
     db.exec(`UPDATE keyv SET value = replace(value, '"UTC"', '"Mars/Base"')
       WHERE key LIKE '%/schedules/%' AND value LIKE '%"10:00"%'`);
-    db.close();
   });
 
   const said = await ask(world, '/deckhand doctor');
   expect(said).toContain('*2 jobs of `follow-test`*  cannot be read');
-  await world.as('admin').command(CHANNEL, '/deckhand digest list');
+  await ann.command(CHANNEL, '/deckhand digest list');
   await world.logged('"kind":"schedules"');
-  expect(await ask(world, '/deckhand doctor')).toContain('Record `digest dbad` of `schedules`');
+  expect(await ask(world, '/deckhand doctor')).toContain(`Record \`digest ${bad?.id}\` of \`schedules\``);
   expect(world.logs.filter((line) => line.includes('job_unreadable'))).toHaveLength(2);
 });
-
-const DIGEST: Omit<Digest, 'id' | 'requestId' | 'cadence'> = {
-  kind: 'digest',
-  channel: CHANNEL,
-  zone: 'UTC',
-  range: 'today',
-  skipQuiet: false,
-  createdBy: PEOPLE.admin,
-  createdAt: 0,
-  state: { kind: 'active' },
-};
 
 test('a stored key that does not open is said as such, and goes away by connecting again', async ({
   world,
 }) => {
-  await world.restart(async () => {
-    const db = new DatabaseSync(join(world.folder, 'deckhand.sqlite'));
+  await damage(world, (db) => {
     const { changes } = db
       .prepare(
         'UPDATE keyv SET value = replace(value, \'"sealedKey":"v1.\', \'"sealedKey":"v1.x\') WHERE key = ?',
       )
       .run(`${TEAM}/accounts/acme`);
     expect(changes).toBe(1);
-    db.close();
   });
 
   const said = await ask(world, '/deckhand projects');
