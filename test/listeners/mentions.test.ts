@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { test } from '../support/fixtures.ts';
-import { sendJson } from '../support/signed.ts';
+import { sendEvent } from '../support/signed.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const mention = async (
@@ -31,26 +30,13 @@ const ended = (world: TestWorld) =>
     what: 'the outcome',
   });
 
-function mentionEvent(
+function sendMention(
+  world: TestWorld,
   { authorizations, ...parts }: { authorizations?: readonly object[]; [name: string]: unknown },
-  id = 'Ev0MENTION',
+  more: object = { event_time: 1_700_000_000 },
 ) {
-  const event = {
-    type: 'app_mention',
-    user: PEOPLE.member,
-    text: '<@U0BOT> projects',
-    ts: '1700000000.000100',
-    channel: CHANNEL,
-    ...parts,
-  };
-  return {
-    type: 'event_callback',
-    team_id: TEAM,
-    event_id: id,
-    event_time: 1_700_000_000,
-    event,
-    authorizations,
-  };
+  const said = { user: PEOPLE.member, text: '<@U0BOT> projects', ts: '1700000000.000100', channel: CHANNEL };
+  return sendEvent(world, { type: 'app_mention', ...said, ...parts }, { authorizations, ...more });
 }
 
 const BOT = { team_id: TEAM, user_id: 'U0BOT', is_bot: true };
@@ -153,8 +139,8 @@ describe('a mention', () => {
     const resent = { text: '<@U0BOT> server show web-1 storefront', client_msg_id: 'b1946ac9-2f4d-4d2c' };
     const later = { ...resent, ts: '1700000000.000300' };
     for (const parts of [twin, { ...twin, ...edited }, { ...twin, client_msg_id: 'c1' }, resent, later])
-      await sendJson(world, mentionEvent(parts, `Ev0${randomUUID()}`));
-    await sendJson(world, mentionEvent({ text: '<@U0BOT> projects', ts: '1700000000.000400' }, 'Ev0NEXT'));
+      await sendMention(world, parts);
+    await sendMention(world, { ts: '1700000000.000400' });
     await world.slack.until(() => answers(world).length >= 2, { what: 'the server and the projects' });
     const runs = world.service.requests.all.filter(
       ({ method, path }) => method === 'POST' && path.includes('test'),
@@ -165,11 +151,10 @@ describe('a mention', () => {
 
   test('in code, in a quotation, by an app or in an edit asks for nothing', async ({ world }) => {
     for (const [at, parts] of Object.values(IGNORED).entries()) {
-      const event = mentionEvent({ ts: `1700000000.0001${10 + at}`, ...parts }, `Ev0IGNORED${at}`);
-      expect((await sendJson(world, event)).status).toBe(200);
+      const { status } = await sendMention(world, { ts: `1700000000.0001${10 + at}`, ...parts });
+      expect(status).toBe(200);
     }
-    const whoami = { text: '<@U0BOT> whoami', ts: '1700000000.000500' };
-    await sendJson(world, mentionEvent(whoami, 'Ev0READ'));
+    await sendMention(world, { text: '<@U0BOT> whoami', ts: '1700000000.000500' });
     await answered(world, 'You are <@');
     // Whatever else was asked for has been answered then.
     await world.restart(async () => undefined);
@@ -185,7 +170,7 @@ describe('a mention', () => {
       part('section', BY_USER, said('\n')),
       { ...part('list', listed), style: 'bullet' },
     );
-    await sendJson(world, mentionEvent({ ...blocks, text: 'is not read' }));
+    await sendMention(world, { ...blocks, text: 'is not read' });
     await answered(world, '*Storefront* in `acme`');
   });
 
@@ -193,8 +178,7 @@ describe('a mention', () => {
     const { slack } = world.app.workspaces.open(TEAM);
     await slack.sendDirectMessage(PEOPLE.member, { text: 'Hello', blocks: [] });
     const [greeting] = world.slack.dms(TEAM, PEOPLE.member);
-    const event = mentionEvent({ channel: greeting?.channel });
-    await sendJson(world, { ...event, event_time: undefined });
+    await sendMention(world, { channel: greeting?.channel }, { event_time: undefined });
     expect((await answered(world, 'Storefront'))?.channel).toBe(greeting?.channel);
   });
 
@@ -204,8 +188,7 @@ describe('a mention', () => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     for (const [at, error] of ['message_not_found', 'thread_not_found'].entries()) {
       world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
-      const parts = { ts: `1700000000.00020${at}`, text: '<@U0BOT> test storefront' };
-      await sendJson(world, mentionEvent(parts, `Ev0DELETED${at}`));
+      await sendMention(world, { ts: `1700000000.00020${at}`, text: '<@U0BOT> test storefront' });
       const told = () =>
         world.slack.calls
           .filter(({ method }) => method === 'chat.postEphemeral')

@@ -47,14 +47,10 @@ const MAX_CLICKS = 120;
 /** Pressed by nobody here: it would end the walk early. */
 const LAST = /^disconnect:/;
 
-export interface Walked {
-  /** For the world that is walked. */
-  tracing: Tracing;
-  /** Emits `end` with the end of whatever a person asked for. */
-  ended: EventEmitter;
-}
+type Walked = ReturnType<typeof createWalked>;
 
-export function createWalked(): Walked {
+/** Tracing for the world that is walked, and an emitter of `end` at the end of whatever a person asked for. */
+export function createWalked() {
   const ended = new EventEmitter();
   const tracing: Tracing = {
     ...NO_TRACING,

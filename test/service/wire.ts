@@ -10,27 +10,16 @@ export type Reply =
   | { status?: number; headers?: Record<string, string>; json?: unknown; raw?: string | Buffer }
   | ((request: IncomingMessage, response: ServerResponse) => void);
 
-interface Recorded {
-  method: string;
-  url: string;
-  headers: IncomingMessage['headers'];
-  body: string;
-}
-
-/** A server that answers only what it was told to, in order, and fails the test on anything else. */
-export interface Wire extends AsyncDisposable {
-  /** Without a slash at the end. */
-  origin: string;
-  requests: Recorded[];
-  /** How many connections were opened. */
-  connections(): number;
-}
-
-/** `script`: by method and url, the replies in order; the test fails if one is left over. */
-export async function startWire(script: Record<string, Reply[]>): Promise<Wire> {
+/**
+ * A server that answers only what it was told to, in order, and fails the test on anything else.
+ *
+ * @param script by method and url, the replies in order; the test fails if one is left over
+ */
+export async function startWire(script: Record<string, Reply[]>) {
   const left = new Map(Object.entries(script).map(([key, replies]) => [key, [...replies]]));
   const surprises: string[] = [];
-  const requests: Recorded[] = [];
+  const requests: Array<{ method: string; url: string; headers: IncomingMessage['headers']; body: string }> =
+    [];
   let connections = 0;
   const server = createServer(async (request, response) => {
     const { method = '', url = '', headers } = request;
@@ -45,8 +34,9 @@ export async function startWire(script: Record<string, Reply[]>): Promise<Wire> 
   return {
     origin: `http://${await listenHere(server)}`,
     requests,
+    /** How many connections were opened. */
     connections: () => connections,
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
       const unused = [...left].flatMap(([key, replies]) => replies.map(() => key));

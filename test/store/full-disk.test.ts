@@ -6,15 +6,8 @@ import { freshDatabase } from '../support/postgres.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../support/test-world.ts';
 
-/** A store that can be made to take no writes. */
-interface Store {
-  url: string;
-  refuseWrites(): unknown;
-  acceptWrites(): unknown;
-}
-
-/** Undefined where no small disk can be mounted. */
-async function smallDisk(): Promise<Store | undefined> {
+/** A store that can be made to take no writes. Undefined where no small disk can be mounted. */
+async function smallDisk() {
   const folder = await temporaryFolder();
   const disk = mountDisk(folder);
   if (disk === undefined) return undefined;
@@ -27,7 +20,7 @@ async function smallDisk(): Promise<Store | undefined> {
 }
 
 /** @param refuse what has a database take no writes, and the opposite */
-async function postgres(...[refuse, accept]: [refuse: string, accept: string]): Promise<Store> {
+async function postgres(refuse: string, accept: string) {
   const url = await freshDatabase();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
