@@ -98,6 +98,7 @@ describe('a rejected sign-up', () => {
     ['rejected', 400, '', ['email'], 'missing or not valid'],
     ['rejected', 400, 'Password is missing', ['password'], 'Password is missing.'],
     ['forbidden', 403, 'Blocked', [], 'The service blocked the sign-up'],
+    ['forbidden', 403, 'Disposable domain', ['email'], 'does not accept disposable'],
     ['forbidden', 403, 'Suspicious pattern', [], 'because it looked suspicious'],
     ['rejected', 409, 'Subdomain is unavailable', ['account_name'], 'and its variations'],
     ['rejected', 409, 'Account name or email taken', ['account_name', 'email'], 'or the e-mail'],

@@ -10,7 +10,6 @@ const test = base.extend('worldOptions', () => ({
   serviceTimeoutMs: 600_000,
   env: { POLL_INTERVAL_MS: '400' },
 }));
-const whenConnected = test.extend('connected', true);
 
 const shown = (world: TestWorld, who: keyof typeof PEOPLE = 'member') =>
   JSON.stringify(world.slack.home(TEAM, PEOPLE[who])?.content.blocks ?? []);
@@ -38,8 +37,8 @@ const directChannel = (world: TestWorld, who: keyof typeof PEOPLE) =>
   world.app.workspaces.open(TEAM).slack.openDirect(PEOPLE[who]);
 const published = (world: TestWorld) => world.slack.calls.filter(({ method }) => method === 'views.publish');
 
-describe('App Home', () => {
-  test('App Home tells the first steps where nothing is connected, and changes by itself once something is', async ({
+describe('App Home before an account is connected', () => {
+  test('tells the first steps where nothing is connected, and changes by itself once something is', async ({
     world,
   }) => {
     await world.as('member').openHome();
@@ -52,20 +51,43 @@ describe('App Home', () => {
     await shows(world, 'Connect accounts and give roles', 'admin');
   });
 
-  whenConnected(
-    'App Home shows figures after what is known at once, however slow the service is',
-    async ({ world }) => {
-      world.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 500, times: 1 });
-      await world.as('member').openHome();
-      await shows(world, 'Loading the figures of the last 7 days');
-      await shows(world, '*Success rate*');
-      const hashes = published(world).map(({ args }) => args.hash);
-      expect(hashes[0]).toBeUndefined();
-      expect(hashes[1]).toEqual(expect.any(String));
-    },
-  );
+  test('takes the newer view where Slack shows another version than it knows', async ({ world }) => {
+    await world.as('member').openHome();
+    await shows(world, 'Welcome aboard');
+    world.slack.fault({ method: 'views.publish', error: 'hash_conflict', times: 1 });
+    await world.connect();
+    await shows(world, '*acme*');
+    const [refused, taken] = published(world).slice(-2);
+    expect(refused?.args.hash).toEqual(expect.any(String));
+    expect(taken?.args.hash).toBeUndefined();
+  });
 
-  whenConnected('App Home shows the newest result of each server', async ({ world }) => {
+  test('leaves those alone who look at the messages tab, and gives up where Slack shows no home', async ({
+    world,
+  }) => {
+    const event = { type: 'app_home_opened', user: PEOPLE.member, channel: 'D1' };
+    await world.slack.sendEvent(TEAM, { ...event, tab: 'messages' });
+    world.slack.fault({ method: 'views.publish', error: 'not_enabled', times: 1 });
+    await world.slack.sendEvent(TEAM, { ...event, tab: 'home' });
+    await world.logged('home_refused');
+    expect(published(world)).toHaveLength(1);
+  });
+});
+
+describe('App Home', () => {
+  test.override({ connected: true });
+
+  test('shows figures after what is known at once, however slow the service is', async ({ world }) => {
+    world.service.faults.add({ path: `/${ACCOUNT}/activity`, delayMs: 500, times: 1 });
+    await world.as('member').openHome();
+    await shows(world, 'Loading the figures of the last 7 days');
+    await shows(world, '*Success rate*');
+    const hashes = published(world).map(({ args }) => args.hash);
+    expect(hashes[0]).toBeUndefined();
+    expect(hashes[1]).toEqual(expect.any(String));
+  });
+
+  test('shows the newest result of each server', async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     const server = { account: ACCOUNT, project: 'storefront', server: 'web-1' };
     const whole = '*Storefront* in `acme`: ';
@@ -95,144 +117,113 @@ describe('App Home', () => {
     await shows(world, 'running since');
   });
 
-  whenConnected(
-    'App Home shows the week’s deployments as a chart, or in words where Slack refused it once',
-    async ({ world }) => {
-      world.service.world.addDeployment({
-        account: ACCOUNT,
-        project: 'storefront',
-        succeeded: false,
-        endedAt: world.service.clock.now(),
-      });
-      await world.as('billing').openHome();
-      await shows(world, '"type":"data_visualization"', 'billing');
-      expect(shown(world, 'billing')).toContain('"name":"Failed"');
-      const allow = world.slack.policy(TEAM, { refusedBlocks: ['data_visualization'] });
-      await world.as('member').openHome();
-      await shows(world, '▇ 1 failed');
-      allow();
-      expect(await ask(world, '/deckhand activity 7d stats')).toContain('data_visualization');
-      await world.as('admin').openHome();
-      await shows(world, '▇ 1 failed', 'admin');
-      expect(published(world).filter(({ error }) => error !== undefined)).toHaveLength(1);
-    },
-  );
-
-  whenConnected(
-    'App Home edits, pauses, resumes and removes a digest by one menu, which its channel is told',
-    async ({ world }) => {
-      world.slack.invite(TEAM, CHANNEL, 'bot');
-      await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
-      await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the digest' });
-      await world.as('admin').openHome();
-      await shows(world, '"Pause"', 'admin');
-      const labels = menus(world).map(({ options }) => options.map(({ text }) => text.text));
-      expect(labels).toEqual([['Edit', 'Pause', 'Remove']]);
-      await choose(world, 'Pause');
-      await shows(world, `Paused by <@${PEOPLE.admin}>.`, 'admin');
-      await choose(world, 'Resume');
-      await shows(world, '"Pause"', 'admin');
-      const said = world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
-      expect(said.filter((text) => text.includes('resumed the digest'))).toHaveLength(1);
-      await choose(world, 'Edit');
-      await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'digest.edit');
-      await choose(world, 'Remove');
-      await shows(world, 'No schedules yet', 'admin');
-      const last = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1)?.blocks);
-      await world.slack.until(() => last().includes('digest:undo'), { what: 'Undo in the channel' });
-    },
-  );
-
-  whenConnected(
-    'App Home shows what is in a direct message, and invoice notices, to those alone whom they concern',
-    async ({ world }) => {
-      const ann = { channel: await directChannel(world, 'admin') };
-      for (const user of world.service.world.state.accounts.get(ACCOUNT)?.users ?? []) user.billing = true;
-      world.slack.invite(TEAM, 'C0BILLING', 'bot');
-      const admin = world.as('admin');
-      await admin.command(ann.channel, '/deckhand test billing-api');
-      await admin.command(ann.channel, '/deckhand watch storefront failures');
-      await admin.command(ann.channel, '/deckhand digest add daily 09:00 UTC');
-      await admin.command('C0BILLING', '/deckhand invoices notify here');
-      await admin.command('C0BILLING', '/deckhand digest add daily 10:00 UTC');
-      await world.as('member').command(CHANNEL, '/deckhand test storefront');
-      await admin.openHome();
-      for (const words of ['*Billing API*', '*Watch* of', '09:00', '10:00', '*Invoice notices*'])
-        await shows(world, words, 'admin');
-      expect(shown(world, 'admin')).toContain('by direct message');
-
-      await world.as('member').openHome();
-      await shows(world, '*Storefront* in');
-      await shows(world, '10:00');
-      for (const words of ['Billing API', '*Watch*', '09:00', 'Invoice notices', ann.channel])
-        expect(shown(world)).not.toContain(words);
-      const listed = () => ask(world, '/deckhand digest list all', 'billing');
-      await world.app.workspaces.open(TEAM).roles.give(PEOPLE.billing, 'operator', PEOPLE.admin);
-      expect(await listed()).not.toContain('09:00');
-      expect(await ask(world, '/deckhand digest list all', 'admin')).toContain('09:00');
-      expect(JSON.stringify(await shareList(world, 'digest list all'))).not.toContain('09:00');
-    },
-  );
-
-  whenConnected(
-    'App Home begins with what fails now and who is on it, and says why figures are missing',
-    async ({ world }) => {
-      world.service.faults.add({ path: `/${ACCOUNT}/activity`, status: 403, body: {} });
-      world.slack.invite(TEAM, CHANNEL, 'bot');
-      const { store } = world.app.workspaces.open(TEAM);
-      const subject = {
-        kind: 'deployments',
-        channel: CHANNEL,
-        account: ACCOUNT,
-        project: 'p',
-        name: 'Shop',
-      } as const;
-      const failure = { kind: 'failure' as const, id: 'f1', at: Date.now(), lines: ['failed'] };
-      const failing = withOutcomes({ subject, counted: [], episodes: [] }, [failure], Date.now());
-      const episodes = failing.episodes.map((episode) => ({ ...episode, owner: PEOPLE.billing }));
-      await episodeRecords(store).put(subjectKey(subject), { ...failing, episodes });
-      await world.as('member').openHome();
-      await shows(world, `<@${PEOPLE.billing}> is on it`);
-      expect(shown(world)).toMatch(/^\[\{"type":"header","text":\{"type":"plain_text","text":"Failing now"/);
-      await shows(world, 'lacks the permission');
-    },
-  );
-
-  test('App Home takes the newer view where Slack shows another version than it knows', async ({ world }) => {
-    await world.as('member').openHome();
-    await shows(world, 'Welcome aboard');
-    world.slack.fault({ method: 'views.publish', error: 'hash_conflict', times: 1 });
-    await world.connect();
-    await shows(world, '*acme*');
-    const [refused, taken] = published(world).slice(-2);
-    expect(refused?.args.hash).toEqual(expect.any(String));
-    expect(taken?.args.hash).toBeUndefined();
-  });
-
-  whenConnected(
-    'App Home opens the test form, and is published a few times only, however much happens',
-    async ({ world }) => {
-      await world.as('member').openHome();
-      await shows(world, '*Success rate*');
-      const viewId = world.slack.home(TEAM, PEOPLE.member)?.id ?? '';
-      await world.as('member').click({ viewId }, { actionId: 'test:open' });
-      await world.slack.until(() => world.as('member').openView()?.content.callback_id === 'test');
-      const before = published(world).length;
-      const { home } = world.app.workspaces.open(TEAM);
-      await Promise.all(Array.from({ length: 50 }, () => home.refresh()));
-      await world.slack.until(() => published(world).length > before);
-      expect(published(world).length).toBe(before + 1);
-    },
-  );
-
-  test('App Home leaves those alone who look at the messages tab, and gives up where Slack shows no home', async ({
+  test('shows the week’s deployments as a chart, or in words where Slack refused it once', async ({
     world,
   }) => {
-    const event = { type: 'app_home_opened', user: PEOPLE.member, channel: 'D1' };
-    await world.slack.sendEvent(TEAM, { ...event, tab: 'messages' });
-    world.slack.fault({ method: 'views.publish', error: 'not_enabled', times: 1 });
-    await world.slack.sendEvent(TEAM, { ...event, tab: 'home' });
-    await world.logged('home_refused');
-    expect(published(world)).toHaveLength(1);
+    world.service.world.addDeployment({
+      account: ACCOUNT,
+      project: 'storefront',
+      succeeded: false,
+      endedAt: world.service.clock.now(),
+    });
+    await world.as('billing').openHome();
+    await shows(world, '"type":"data_visualization"', 'billing');
+    expect(shown(world, 'billing')).toContain('"name":"Failed"');
+    const allow = world.slack.policy(TEAM, { refusedBlocks: ['data_visualization'] });
+    await world.as('member').openHome();
+    await shows(world, '▇ 1 failed');
+    allow();
+    expect(await ask(world, '/deckhand activity 7d stats')).toContain('data_visualization');
+    await world.as('admin').openHome();
+    await shows(world, '▇ 1 failed', 'admin');
+    expect(published(world).filter(({ error }) => error !== undefined)).toHaveLength(1);
+  });
+
+  test('edits, pauses, resumes and removes a digest by one menu, which its channel is told', async ({
+    world,
+  }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0, { what: 'the digest' });
+    await world.as('admin').openHome();
+    await shows(world, '"Pause"', 'admin');
+    const labels = menus(world).map(({ options }) => options.map(({ text }) => text.text));
+    expect(labels).toEqual([['Edit', 'Pause', 'Remove']]);
+    await choose(world, 'Pause');
+    await shows(world, `Paused by <@${PEOPLE.admin}>.`, 'admin');
+    await choose(world, 'Resume');
+    await shows(world, '"Pause"', 'admin');
+    const said = world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
+    expect(said.filter((text) => text.includes('resumed the digest'))).toHaveLength(1);
+    await choose(world, 'Edit');
+    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'digest.edit');
+    await choose(world, 'Remove');
+    await shows(world, 'No schedules yet', 'admin');
+    const last = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1)?.blocks);
+    await world.slack.until(() => last().includes('digest:undo'), { what: 'Undo in the channel' });
+  });
+
+  test('shows what is in a direct message, and invoice notices, to those alone whom they concern', async ({
+    world,
+  }) => {
+    const ann = { channel: await directChannel(world, 'admin') };
+    for (const user of world.service.world.state.accounts.get(ACCOUNT)?.users ?? []) user.billing = true;
+    world.slack.invite(TEAM, 'C0BILLING', 'bot');
+    const admin = world.as('admin');
+    await admin.command(ann.channel, '/deckhand test billing-api');
+    await admin.command(ann.channel, '/deckhand watch storefront failures');
+    await admin.command(ann.channel, '/deckhand digest add daily 09:00 UTC');
+    await admin.command('C0BILLING', '/deckhand invoices notify here');
+    await admin.command('C0BILLING', '/deckhand digest add daily 10:00 UTC');
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await admin.openHome();
+    for (const words of ['*Billing API*', '*Watch* of', '09:00', '10:00', '*Invoice notices*'])
+      await shows(world, words, 'admin');
+    expect(shown(world, 'admin')).toContain('by direct message');
+
+    await world.as('member').openHome();
+    await shows(world, '*Storefront* in');
+    await shows(world, '10:00');
+    for (const words of ['Billing API', '*Watch*', '09:00', 'Invoice notices', ann.channel])
+      expect(shown(world)).not.toContain(words);
+    const listed = () => ask(world, '/deckhand digest list all', 'billing');
+    await world.app.workspaces.open(TEAM).roles.give(PEOPLE.billing, 'operator', PEOPLE.admin);
+    expect(await listed()).not.toContain('09:00');
+    expect(await ask(world, '/deckhand digest list all', 'admin')).toContain('09:00');
+    expect(JSON.stringify(await shareList(world, 'digest list all'))).not.toContain('09:00');
+  });
+
+  test('begins with what fails now and who is on it, and says why figures are missing', async ({ world }) => {
+    world.service.faults.add({ path: `/${ACCOUNT}/activity`, status: 403, body: {} });
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    const { store } = world.app.workspaces.open(TEAM);
+    const subject = {
+      kind: 'deployments',
+      channel: CHANNEL,
+      account: ACCOUNT,
+      project: 'p',
+      name: 'Shop',
+    } as const;
+    const failure = { kind: 'failure' as const, id: 'f1', at: Date.now(), lines: ['failed'] };
+    const failing = withOutcomes({ subject, counted: [], episodes: [] }, [failure], Date.now());
+    const episodes = failing.episodes.map((episode) => ({ ...episode, owner: PEOPLE.billing }));
+    await episodeRecords(store).put(subjectKey(subject), { ...failing, episodes });
+    await world.as('member').openHome();
+    await shows(world, `<@${PEOPLE.billing}> is on it`);
+    expect(shown(world)).toMatch(/^\[\{"type":"header","text":\{"type":"plain_text","text":"Failing now"/);
+    await shows(world, 'lacks the permission');
+  });
+
+  test('opens the test form, and is published a few times only, however much happens', async ({ world }) => {
+    await world.as('member').openHome();
+    await shows(world, '*Success rate*');
+    const viewId = world.slack.home(TEAM, PEOPLE.member)?.id ?? '';
+    await world.as('member').click({ viewId }, { actionId: 'test:open' });
+    await world.slack.until(() => world.as('member').openView()?.content.callback_id === 'test');
+    const before = published(world).length;
+    const { home } = world.app.workspaces.open(TEAM);
+    await Promise.all(Array.from({ length: 50 }, () => home.refresh()));
+    await world.slack.until(() => published(world).length > before);
+    expect(published(world).length).toBe(before + 1);
   });
 });

@@ -111,6 +111,8 @@ describe('integration add', () => {
     await me.open('integration add storefront');
     await me.choose('hook_type', 'chat_d');
     const values = { name: 'Quiet', 'properties.bot_token': 'CANARYquiet', 'properties.chat_id': '@ops' };
+    const malformed = await me.actor.submit(undefined, { ...values, 'properties.chat_id': 'ops' });
+    expect(Object.keys(malformed.errors ?? {})).toEqual(['properties.chat_id']);
     const asked = await me.actor.submit(undefined, values);
     expect(asked.errors).toEqual({ flags: expect.stringContaining('never notifies') });
     expect(me.sent('POST')).toEqual([]);

@@ -17,9 +17,7 @@ import {
 } from './ordering.ts';
 
 describe('server add', () => {
-  test('server add makes a static site: previewed, confirmed, shown and followed to its address', async ({
-    world,
-  }) => {
+  test('makes a static site: previewed, confirmed, shown and followed to its address', async ({ world }) => {
     await openFilled(world);
     await ann(world).click(
       { viewId: ann(world).openView()?.id ?? '' },
@@ -50,9 +48,7 @@ describe('server add', () => {
     expect(roots(world)).toHaveLength(1);
   });
 
-  test('server add makes a managed server, with its price and the names of region and size', async ({
-    world,
-  }) => {
+  test('makes a managed server, with its price and the names of region and size', async ({ world }) => {
     await openFilled(world);
     await ann(world).click(
       { viewId: ann(world).openView()?.id ?? '' },
@@ -77,7 +73,7 @@ describe('server add', () => {
     expect(root).toContain('Test this server');
   });
 
-  test('server add takes all fields of a kind that was picked with them', async ({ world }) => {
+  test('takes all fields of a kind that was picked with them', async ({ world }) => {
     await openFilled(world);
     const { id, content } = ann(world).openView() ?? {};
     const fields = {
@@ -99,7 +95,7 @@ describe('server add', () => {
     expect(text).toContain('*Price*  *24.00 USD a month*');
   });
 
-  test('server add asks for the project where several could be meant, and goes back to change something', async ({
+  test('asks for the project where several could be meant, and goes back to change something', async ({
     world,
   }) => {
     await openFilled(world, '/deckhand server add');
@@ -114,9 +110,7 @@ describe('server add', () => {
     expect(posts(world)).toHaveLength(0);
   });
 
-  test('server add refuses an address that is no label, and a name of spaces, under their fields', async ({
-    world,
-  }) => {
+  test('refuses an address that is no label, and a name of spaces, under their fields', async ({ world }) => {
     await openFilled(world);
     const { errors } = await ann(world).submit('server.add', { name: '   ', subdomain: '-shop' });
     expect(errors).toEqual({
@@ -125,7 +119,7 @@ describe('server add', () => {
     });
   });
 
-  test('server add brings the form back with the service’s faults under their fields, and creates once it is right', async ({
+  test('brings the form back with the service’s faults under their fields, and creates once it is right', async ({
     world,
   }) => {
     const { service } = world;
@@ -153,7 +147,7 @@ describe('server add', () => {
     ['admin', '"block_id":"subdomain"', true],
     ['member', 'Only an administrator of the account', false],
   ] as const)(
-    'server add offers to enrol in the beta in place, with the key of an %s',
+    'offers to enrol in the beta in place, with the key of an %s',
     async ([role, words, isEnrolled], { world }) => {
       world.service.world.updateAccount({ account: ACCOUNT, betaFeatures: false });
       world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, role });

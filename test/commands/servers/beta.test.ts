@@ -19,9 +19,7 @@ describe('beta', () => {
   const answerWith = (world: TestWorld, status: number, body: object) =>
     world.service.faults.add({ path: `/${ACCOUNT}/beta/enrollments`, status, body });
 
-  test('beta shows both flags, and offers an admin to enrol and a member someone to ask', async ({
-    world,
-  }) => {
+  test('shows both flags, and offers an admin to enrol and a member someone to ask', async ({ world }) => {
     expect(await ask(world, '/deckhand beta', 'admin')).toContain('"action_id":"beta:enroll"');
     const said = await ask(world, '/deckhand beta');
     expect(said).not.toContain('beta:enroll');
@@ -36,7 +34,7 @@ describe('beta', () => {
     expect(enrolled).toContain('*Managed servers*  :x: not eligible');
   });
 
-  test('beta asks first, enrols with the protocol that is named, and says when nothing has changed, also with a member’s key', async ({
+  test('asks first, enrols with the protocol that is named, and says when nothing has changed, also with a member’s key', async ({
     world,
   }) => {
     const question = await ask(world, '/deckhand beta enrol', 'admin');
@@ -55,9 +53,7 @@ describe('beta', () => {
     expect(enrollments(world)).toHaveLength(1);
   });
 
-  test('beta says in words which protocol there is not, and what the service says of it', async ({
-    world,
-  }) => {
+  test('says in words which protocol there is not, and what the service says of it', async ({ world }) => {
     const said = await enroll(world, 'ftp');
     expect(said).toContain('The service has no beta for `ftp`');
     expect(said).toContain('static_hosting and managed_vps');
@@ -77,7 +73,7 @@ describe('beta', () => {
     expect(await enroll(world)).toContain(words);
   });
 
-  test('beta hands over where the key is not an administrator’s: the page, and a message to who is picked', async ({
+  test('hands over where the key is not an administrator’s: the page, and a message to who is picked', async ({
     world,
   }) => {
     const { slack, service } = world;

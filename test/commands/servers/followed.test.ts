@@ -5,7 +5,7 @@ import { ann, confirmSite, roots, test, thread } from './ordering.ts';
 const POLL = { method: 'GET', path: `/${ACCOUNT}/projects/storefront/servers/*` } as const;
 
 describe('a server that was ordered', () => {
-  test('server add follows a server that ends as broken no further', async ({ world }) => {
+  test('is followed no further once it is broken', async ({ world }) => {
     world.service.world.setProvisioning({ account: ACCOUNT, protocol: 'static_hosting', status: 'error' });
     await confirmSite(world);
     await ann(world).submit('server.add');
@@ -16,7 +16,7 @@ describe('a server that was ordered', () => {
     expect(thread(world).at(-1)).toContain('*shop* is broken');
   });
 
-  test('server add ends with the reason where a poll is refused', async ({ world }) => {
+  test('ends with the reason where a poll is refused', async ({ world }) => {
     await confirmSite(world);
     world.service.faults.add({ ...POLL, status: 404, body: { error_code: 'record_not_found' } });
     await ann(world).submit('server.add');
@@ -25,7 +25,7 @@ describe('a server that was ordered', () => {
     );
   });
 
-  test('server add goes on through a service that fails, without a thread where the channel wants none', async ({
+  test('is followed through a service that fails, without a thread if the channel wants none', async ({
     world,
   }) => {
     const { channels } = world.app.workspaces.open(TEAM);

@@ -21,7 +21,7 @@ describe('hosting', () => {
     world.slack.ephemerals(TEAM, PEOPLE[who]).at(-1);
   const told = (world: TestWorld) => world.slack.ephemerals(TEAM, PEOPLE.admin).map(({ text }) => text);
 
-  test('hosting lists what there is as a table, in any letter case', async ({ world }) => {
+  test('lists what there is as a table, in any letter case', async ({ world }) => {
     const said = await ask(world, '/deckhand HOSTING List');
     expect(said).toContain('2 managed servers of acme');
     expect(said).toContain('"type":"table"');
@@ -35,9 +35,7 @@ describe('hosting', () => {
     expect(await ask(world, '/deckhand hosting')).toContain('`/deckhand server add`');
   });
 
-  test('hosting has pages where there is much, and a plain table where Slack refuses those', async ({
-    world,
-  }) => {
+  test('has pages where there is much, and a plain table where Slack refuses those', async ({ world }) => {
     for (let at = 3; at <= 12; at += 1)
       world.service.world.addHostedResource({ account: ACCOUNT, name: `box ${at}`, identifier: `r-${at}` });
     const paged = await ask(world, '/deckhand hosting');
@@ -49,7 +47,7 @@ describe('hosting', () => {
     expect(plain).toContain('{"type":"raw_text","text":"box 12"}');
   });
 
-  test('hosting shows plain amounts where the price list is no help', async ({ world }) => {
+  test('shows plain amounts where the price list is no help', async ({ world }) => {
     const path = `/${ACCOUNT}/managed_hosting/sizes`;
     world.service.faults.add({ path, status: 503, retryAfter: '60' });
     const said = await ask(world, '/deckhand hosting');
@@ -57,7 +55,7 @@ describe('hosting', () => {
     expect(said).not.toContain('USD');
   });
 
-  test('hosting shows one, by identifier or by name', async ({ world }) => {
+  test('shows one, by identifier or by name', async ({ world }) => {
     for (const named of ['r-1', 'Box One']) {
       const said = await ask(world, `/deckhand hosting show ${named}`);
       expect(said).toContain('*active*: running and ready for deployments');
@@ -69,7 +67,7 @@ describe('hosting', () => {
     await world.slack.until(() => JSON.stringify(latest(world, 'member')).includes('SHA256:'));
   });
 
-  test('hosting offers the regions that can be chosen, as they are now', async ({ world }) => {
+  test('offers the regions that can be chosen, as they are now', async ({ world }) => {
     await ask(world, '/deckhand hosting regions');
     const closed = { slug: 'syd1', name: 'Sydney', available: false };
     const regions = [{ slug: 'fra1', name: 'Frankfurt' }, closed];
@@ -79,7 +77,7 @@ describe('hosting', () => {
     expect(offered).not.toContain('Sydney');
   });
 
-  test('hosting sync confirms the request, then shows the card again once it has changed, also through failures of the service', async ({
+  test('sync confirms the request, then shows the card again once it has changed, also through failures of the service', async ({
     world,
   }) => {
     const { service, slack } = world;
@@ -94,7 +92,7 @@ describe('hosting', () => {
     expect(syncs(world)).toBe(1);
   });
 
-  test('hosting sync is carried out again where the process died over the click, but not for a second click', async ({
+  test('sync is carried out again where the process died over the click, but not for a second click', async ({
     world,
   }) => {
     const invocation = { workspace: TEAM, user: PEOPLE.admin, channel: CHANNEL, messageTs: '1.2' };

@@ -4,7 +4,7 @@ import { ACCOUNT, PEOPLE, TEAM } from '../../support/test-world.ts';
 import { ann, confirmSite, MACHINE, POST, posts, roots, sendOrder, shows, test, view } from './ordering.ts';
 
 describe('an order of a server', () => {
-  test('server add can be ordered again where it was certainly not made', async ({ world }) => {
+  test('can be ordered again where it was certainly not made', async ({ world }) => {
     world.service.faults.add({ ...POST, status: 503, retryAfter: '600', times: 1 });
     await confirmSite(world);
     await ann(world).submit('server.add');
@@ -17,9 +17,7 @@ describe('an order of a server', () => {
   const LOST = { ...POST, drop: true, afterHandling: true };
   const LIST = { method: 'GET', path: `/${ACCOUNT}/projects/storefront/servers` };
 
-  test('server add finds the server by its name where the answer was lost, and follows it', async ({
-    world,
-  }) => {
+  test('finds the server by its name where the answer was lost, and follows it', async ({ world }) => {
     world.service.faults.add(LOST);
     await confirmSite(world);
     await ann(world).submit('server.add');
@@ -30,9 +28,7 @@ describe('an order of a server', () => {
     );
   });
 
-  test('server add takes no older server of the same name for the one whose answer was lost', async ({
-    world,
-  }) => {
+  test('takes no older server of the same name for the one whose answer was lost', async ({ world }) => {
     const older = { identifier: 'old', name: 'shop', protocol_type: 'static_hosting' };
     world.service.faults.add({ ...LIST, status: 200, body: [older] });
     world.service.faults.add({ ...POST, drop: true });
@@ -45,16 +41,14 @@ describe('an order of a server', () => {
     expect(roots(world)).toHaveLength(0);
   });
 
-  test('server add never asks again after a kill between the request and its answer, and says so', async ({
-    world,
-  }) => {
+  test('never asks again after a kill between the request and its answer, and says so', async ({ world }) => {
     const said = await answerTo(world, 'admin', () => sendOrder(world, MACHINE, { isSent: true }));
     expect(said).toContain('Deckhand was stopped while it asked, so *box* may or may not exist');
     expect(said).toContain('`/deckhand hosting list`');
     expect(posts(world)).toHaveLength(0);
   });
 
-  test('server add says that its progress is in direct messages where Deckhand cannot post in the channel', async ({
+  test('says that its progress is in direct messages where Deckhand cannot post in the channel', async ({
     world,
   }) => {
     await confirmSite(world);

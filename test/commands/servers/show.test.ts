@@ -38,7 +38,7 @@ describe('server show', () => {
     [{ status: 'Disabled', last_error: 'Timed out' }, 'Timed out'],
     [{ disabled: false, enabled: null, last_connection_error: null, last_error: '' }, undefined],
   ] as const)(
-    'server show says whether a server is disabled, and why it was not reached: %j',
+    'says whether a server is disabled, and why it was not reached: %j',
     async ([fields, words], { world }) => {
       const said = await show(world, { protocol_type: 'ssh', hostname: 'web-1.example.com', ...fields });
       expect(said.includes('*Disabled*')).toBe(words !== undefined);
@@ -52,7 +52,7 @@ describe('build', () => {
   const projects = [{ name: 'Storefront', permalink: 'storefront', buildConfigurations: [empty] }];
   test.override({ worldOptions: { projects }, connected: true });
 
-  test('build says what is not set', async ({ world }) => {
+  test('says what is not set', async ({ world }) => {
     const said = await ask(world, '/deckhand build b-2');
     expect(said).toContain('not the default');
     expect(said).toContain('No languages or tools are set.');

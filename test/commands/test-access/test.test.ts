@@ -62,13 +62,18 @@ describe('test access from a channel', () => {
     await rootSays(world, 'the server is reachable');
   });
 
-  test('names a server by its results where the service lists no servers', async ({ world }) => {
+  test('takes a word for a server’s identifier where the service lists none, and names it by its results', async ({
+    world,
+  }) => {
     world.service.faults.add({ path: `/${ACCOUNT}/projects/storefront/servers`, status: 404 });
     const [server] = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers ?? [];
-    await run(world, `test storefront ${server?.identifier}`);
+    await world.as('admin').command(CHANNEL, '/deckhand use storefront');
+    await rootSays(world, 'bound this channel');
+    await run(world, `test ${server?.identifier}`);
     await rootSays(world, 'web-1 in Storefront: reachable');
     const [kept] = await world.app.workspaces.open(TEAM).runs.newest(100);
     expect(kept?.target.server?.name).toBe('web-1');
+    expect(await ask(world, '/deckhand test nowhere-1')).toContain('There is no project `nowhere-1`');
   });
 
   test('points to the run that goes on instead of starting a second, from a row of the projects too', async ({
