@@ -2,23 +2,12 @@ import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
-import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
 import { type Disk, mountDisk } from '../support/disk.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { createProduct } from '../support/program.ts';
-import { startSlack } from '../support/start-slack.ts';
+import { openSurroundings, type Surroundings } from '../support/surroundings.ts';
 import { temporaryFolder } from '../support/temporary.ts';
-import {
-  ACCOUNT,
-  API_KEY,
-  connectAccount,
-  EMAIL,
-  environment,
-  furnish,
-  PEOPLE,
-  TEAM,
-} from '../support/test-world.ts';
+import { ACCOUNT, API_KEY, connectAccount, EMAIL, TEAM } from '../support/test-world.ts';
 
 export type StoreKind = 'sqlite' | 'postgres';
 
@@ -57,8 +46,8 @@ export interface Diary {
 }
 
 export interface World {
-  slack: LocalSlack;
-  service: SimulatedService;
+  slack: Surroundings['slack'];
+  service: Surroundings['service'];
   replicas: Replica[];
   diary: Diary;
   /** Undefined on Postgres, and if no file system can be mounted. */
@@ -70,13 +59,12 @@ export interface World {
 }
 
 export async function openWorld(store: StoreKind): Promise<World> {
-  const service = await startSimulatedService();
-  const slack = await startSlack({ longestLog: 200_000 });
-  const { botToken } = furnish(slack);
-  for (const id of [...CHANNELS, ACTIVITY]) {
-    slack.addChannel(TEAM, { id, name: id.toLowerCase(), members: Object.values(PEOPLE) });
-    slack.invite(TEAM, id, 'bot');
-  }
+  const around = await openSurroundings({
+    channels: [...CHANNELS, ACTIVITY],
+    longestLog: 200_000,
+    account: false,
+  });
+  const { slack, service } = around;
   slack.invite(TEAM, BILLING, 'bot');
   addProjects(service);
   const data = join(await temporaryFolder(), 'data');
@@ -85,11 +73,11 @@ export async function openWorld(store: StoreKind): Promise<World> {
   const postgres = store === 'postgres' ? await startPostgres() : undefined;
   const database = await postgres?.createDatabase();
   const env = {
-    ...environment(slack, service, botToken, data),
+    ...around.env,
+    STORE_URL: database ?? `sqlite://${join(data, 'deckhand.sqlite')}`,
     POLL_INTERVAL_MS: '400',
     NOTICE_INTERVAL_MS: '1000',
     LOG_LEVEL: 'info',
-    ...(database === undefined ? {} : { STORE_URL: database }),
   };
   const diary: Diary = { uncertain: new Set(), bugs: [], ends: [] };
   const replicas = Array.from({ length: REPLICAS[store] }, () => createReplica(env, diary));
@@ -114,7 +102,7 @@ export async function openWorld(store: StoreKind): Promise<World> {
     route,
     async stop() {
       await Promise.all(replicas.map((replica) => replica.end('stop', Number.POSITIVE_INFINITY)));
-      await Promise.all([slack.stop(), service.stop()]);
+      await around.close();
       disk?.close();
       await postgres?.stop();
       await rm(data, { recursive: true, force: true });
@@ -122,7 +110,7 @@ export async function openWorld(store: StoreKind): Promise<World> {
   };
 }
 
-function addProjects({ world }: SimulatedService): void {
+function addProjects({ world }: Surroundings['service']): void {
   const server = (name: string, isWell: boolean) => ({
     name,
     outcome: { status: isWell ? ('ok' as const) : ('error' as const) },

@@ -31,13 +31,14 @@ describe('the tokens of the environment', () => {
     await world.slack.until(() => said().includes('Slack refuses Deckhand’s token (`invalid_auth`)'));
   });
 
+  /** A process in Socket Mode. */
+  async function startSocket({ slack, service, config }: TestWorld, change: Record<string, string>) {
+    const env = environment(slack, service, config.SLACK_BOT_TOKEN ?? '', await temporaryFolder());
+    return startDeckhand({ ...env, SLACK_SIGNING_SECRET: '', ...change });
+  }
+
   test('a wrong app token is too, and does not end the process', async ({ world }) => {
-    const { slack, service, config } = world;
-    const deckhand = await startDeckhand({
-      ...environment(slack, service, config.SLACK_BOT_TOKEN ?? '', await temporaryFolder()),
-      SLACK_SIGNING_SECRET: '',
-      SLACK_APP_TOKEN: 'xapp-made-up',
-    });
+    const deckhand = await startSocket(world, { SLACK_APP_TOKEN: 'xapp-made-up' });
     await expect.poll(() => readyz(deckhand)).toBe('slack: invalid_auth');
     expect(refusals(deckhand.log)).toMatchObject([
       { level: 'error', kind: 'SLACK_APP_TOKEN', reason: 'invalid_auth' },
@@ -49,13 +50,8 @@ describe('the tokens of the environment', () => {
   test('the port is logged, and SIGTERM ends in order, before Slack takes the first connection', async ({
     world,
   }) => {
-    const { service, slack } = world;
-    const deckhand = await startDeckhand({
-      ...environment(slack, service, 'xoxb-any', await temporaryFolder()),
-      SLACK_API_URL: `http://127.0.0.1:${await freePort()}/api/`,
-      SLACK_SIGNING_SECRET: '',
-      SLACK_APP_TOKEN: slack.appToken,
-    });
+    const SLACK_API_URL = `http://127.0.0.1:${await freePort()}/api/`;
+    const deckhand = await startSocket(world, { SLACK_API_URL, SLACK_APP_TOKEN: world.slack.appToken });
     expect((await fetch(`${deckhand.origin}/healthz`)).status).toBe(200);
     deckhand.signal('SIGTERM');
     expect(await deckhand.ended).toBe(0);

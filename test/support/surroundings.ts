@@ -12,6 +12,10 @@ export interface SurroundingsOptions extends SimulatedServiceOptions, Pick<TestW
   /** Channels that everybody and the bot are in. */
   channels?: readonly string[];
   socketMode?: boolean;
+  /** How many calls and deliveries Slack remembers. */
+  longestLog?: number;
+  /** False if the test adds accounts of its own. */
+  account?: boolean;
 }
 
 export type Surroundings = Awaited<ReturnType<typeof openSurroundings>>;
@@ -21,20 +25,22 @@ export async function openSurroundings({
   projects,
   channels = [],
   socketMode,
+  longestLog = 20_000,
+  account = true,
   ...options
 }: SurroundingsOptions) {
   const app = { ...appFromManifestFile(join(import.meta.dirname, '..', '..', 'manifest.yml')) };
   const [folder, service, slack] = await Promise.all([
     mkdtemp(join(MEMORY_FOLDER, 'deckhand-')),
     startSimulatedService(options),
-    startSlack({ app: socketMode ? { ...app, socketMode } : app }),
+    startSlack({ app: socketMode ? { ...app, socketMode } : app, longestLog }),
   ]);
   const { botToken } = furnish(slack);
   for (const id of channels) {
     slack.addChannel(TEAM, { id, name: id.toLowerCase(), members: Object.values(PEOPLE) });
     slack.invite(TEAM, id, 'bot');
   }
-  if (options.seed === undefined) addTestAccount(service, projects);
+  if (account && options.seed === undefined) addTestAccount(service, projects);
   const env = environment(slack, service, botToken, folder);
   const logs: string[] = [];
   return {

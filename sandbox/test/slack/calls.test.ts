@@ -193,7 +193,7 @@ describe('methods', () => {
   });
 });
 
-it('says nothing of the standing and address of other companies, nor of the zone of the deactivated', async () => {
+it('knows guests, and nothing of the standing of other companies, nor of the zone of the deactivated', async () => {
   const partner = {
     id: 'U0PARTNER',
     name: 'pia',
@@ -202,12 +202,16 @@ it('says nothing of the standing and address of other companies, nor of the zone
     email: 'p@x.example',
   };
   const gone = { id: 'U0GONE', name: 'gil', deleted: true, tz: 'Asia/Tokyo' };
+  const guests = [
+    { id: 'U0GUEST', name: 'gus', guest: 'multi' as const },
+    { id: 'U0SINGLE', name: 'sam', guest: 'single' as const },
+  ];
+  const users = [...ACME.users, ...guests, partner, gone];
   const botScopes = ['im:write', 'users:read', 'users:read.email'];
-  const { slack, client } = await startSetting(
-    { app: { botScopes } },
-    { users: [...ACME.users, partner, gone] },
-  );
+  const { slack, client } = await startSetting({ app: { botScopes } }, { users });
   const info = async (user: string) => (await client.users.info({ user })).user;
+  expect(await info('U0GUEST')).toMatchObject({ is_restricted: true, is_ultra_restricted: false });
+  expect(await info('U0SINGLE')).toMatchObject({ is_restricted: true, is_ultra_restricted: true });
   const pia = await info('U0PARTNER');
   expect(pia).toMatchObject({ team_id: 'T0PARTNER', is_stranger: false });
   expect(pia).not.toHaveProperty('is_admin');
