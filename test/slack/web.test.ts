@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { createServer, type IncomingMessage } from 'node:http';
+import { expect, it, onTestFinished } from 'vitest';
 import { SlackFailure } from '../../src/core/errors.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { mayHavePosted } from '../../src/slack/failure.ts';
@@ -14,40 +14,20 @@ import { createManualClock } from '../support/manual-clock.ts';
 const NOW = 1_800_000_000_000;
 const log = createLog('silent', () => undefined);
 
-let answer: { status: number; headers?: Record<string, string>; body: string };
-let asked: Array<{ url: string | undefined; headers: IncomingMessage['headers']; body: string }>;
-let host: string;
-const server = createServer();
-function answerAll(request: IncomingMessage, response: ServerResponse): void {
-  let body = '';
-  request.on('data', (chunk: Buffer) => {
-    body += chunk;
+/** A client of a Slack that answers every call with this. */
+async function open(status: number, body: string, headers: Record<string, string> = {}) {
+  const asked: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request);
+    request.resume().on('end', () => response.writeHead(status, headers).end(body));
   });
-  request.on('end', () => {
-    asked.push({ url: request.url, headers: request.headers, body });
-    response.writeHead(answer.status, answer.headers).end(answer.body);
-  });
-}
-
-beforeEach(async () => {
-  asked = [];
-  server.removeAllListeners('request').on('request', answerAll);
-  host = await listenHere(server);
-});
-afterEach(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
-
-function open() {
-  const web = createWeb(`http://${host}/api`, { now: () => NOW }, log);
-  onTestFinished(() => web.close());
-  return web;
+  const web = createWeb(`http://${await listenHere(server)}/api`, { now: () => NOW }, log);
+  onTestFinished(() => web.close().then(() => void server.close()));
+  return { web, asked };
 }
 
 it('each call carries the token that it was given and no other', async () => {
-  answer = { status: 200, body: '{"ok":true}' };
-  const web = open();
+  const { web, asked } = await open(200, '{"ok":true}');
   await Promise.all([web.call('auth.test', {}, 'xoxb-1'), web.call('auth.test', {}, 'xoxb-2')]);
   await web.call('oauth.v2.access', { client_id: '1', client_secret: '2', code: '3' });
   const tokens = asked.map(({ headers }) => headers.authorization);
@@ -62,8 +42,8 @@ it.each([
   ['a failure', 503, 'try later', 'unreachable', 'http_503'],
   ['another address', 302, '', 'unreachable', 'http_302'],
 ])('%s is a failure', async (_, status, body, kind, reason) => {
-  answer = { status, body, headers: status === 302 ? { location: '/elsewhere' } : {} };
-  await expect(open().call('auth.test', {}, 'xoxb-1')).rejects.toMatchObject({ kind, reason });
+  const { web, asked } = await open(status, body, status === 302 ? { location: '/elsewhere' } : {});
+  await expect(web.call('auth.test', {}, 'xoxb-1')).rejects.toMatchObject({ kind, reason });
   expect(asked.map(({ url }) => url)).toEqual(['/api/auth.test']);
 });
 
@@ -72,9 +52,9 @@ it.each([
   [new Date(NOW + 9_000).toUTCString(), 9_000],
   ['soon', 1_000],
 ])('a busy Slack says when to come back: %j', async (seconds, wait) => {
-  answer = { status: 429, body: '', headers: { 'retry-after': seconds } };
+  const { web } = await open(429, '', { 'retry-after': seconds });
   const failure = { kind: 'busy', reason: 'ratelimited', retryAt: NOW + wait };
-  await expect(open().call('auth.test', {})).rejects.toMatchObject(failure);
+  await expect(web.call('auth.test', {})).rejects.toMatchObject(failure);
 });
 
 it('a call that comes after the end is not repeated', async () => {

@@ -1,46 +1,36 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Listener, type ListenOptions, listen } from '../../../src/listeners/receivers/http-server.ts';
 import { createLog } from '../../../src/observability/log.ts';
 
 describe('the listener', () => {
-  let listener: Listener;
   const logs: string[] = [];
 
-  function open(slowest: Pick<ListenOptions, 'slowest'> = {}): Promise<Listener> {
-    return listen(
+  async function open(slowest: Pick<ListenOptions, 'slowest'> = {}): Promise<Listener> {
+    const log = createLog('debug', (line) => logs.push(line));
+    const listener = await listen(
       {
         'POST /in': async (request, response) => {
-          const body = await text(request);
-          response.end(`got ${body.length}`);
+          response.end(`got ${(await text(request)).length}`);
         },
         'GET /broken': () => {
           throw new Error('canary in an error');
         },
       },
-      {
-        host: '127.0.0.1',
-        port: 0,
-        log: createLog('debug', (line) => logs.push(line)),
-        ...slowest,
-      },
+      { host: '127.0.0.1', port: 0, log, ...slowest },
     );
+    onTestFinished(() => listener.close());
+    return listener;
   }
-  beforeEach(async () => {
-    listener = await open();
-  });
-  afterEach(() => listener.close());
 
-  async function send(
-    bytes: string,
-    { port } = listener,
-  ): Promise<{ socket: Socket; answer: Promise<string> }> {
+  /** Sends bytes as they are. @returns all of the answer */
+  async function send(bytes: string, { port }: Listener): Promise<string> {
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
     socket.write(bytes);
-    return { socket, answer: text(socket) };
+    return text(socket);
   }
 
   it.each([
@@ -48,13 +38,12 @@ describe('the listener', () => {
     ['its body', 'POST /in HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc'],
   ])('cuts a client that is slow with %s', async (_, bytes) => {
     const impatient = await open({ slowest: { headersMs: 100, requestMs: 200 } });
-    onTestFinished(() => impatient.close());
-    const { answer } = await send(bytes, impatient);
-    expect(await answer).toMatch(/^(HTTP\/1\.1 408|$)/);
+    expect(await send(bytes, impatient)).toMatch(/^(HTTP\/1\.1 408|$)/);
     expect(logs.join()).not.toContain('"level":"error"');
   });
 
   it('answers at a path as it is written alone, which a proxy takes for no other', async () => {
+    const listener = await open();
     for (const [path, words] of [
       ...['/slack/../in', '/slack/%2e%2e/in', '/slack/..\\in', '/./in', '//host/in'].map(
         (odd) => [odd, 'HTTP/1.1 400 '] as const,
@@ -62,20 +51,21 @@ describe('the listener', () => {
       ...['/in', '/in?a=/../b', 'http://any.example/in'].map((plain) => [plain, 'got 1'] as const),
     ]) {
       const rest = 'HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\nconnection: close\r\n\r\na';
-      const { answer } = await send(`POST ${path} ${rest}`);
-      expect(await answer, path).toContain(words);
+      expect(await send(`POST ${path} ${rest}`, listener), path).toContain(words);
     }
   });
 
   it('tells nobody why it failed, and the log alone', async () => {
-    const answer = await fetch(`http://127.0.0.1:${listener.port}/broken`);
+    const { port } = await open();
+    const answer = await fetch(`http://127.0.0.1:${port}/broken`);
     expect([answer.status, await answer.text()]).toEqual([500, 'something went wrong']);
     expect(logs.join('')).toContain('canary in an error');
   });
 
   it('lets nothing be kept, framed, run or loaded, whatever the answer', async () => {
+    const { port } = await open();
     for (const path of ['/nowhere', '/in', '/broken', '//evil.example/%2e%2e']) {
-      const { headers } = await fetch(`http://127.0.0.1:${listener.port}${path}`);
+      const { headers } = await fetch(`http://127.0.0.1:${port}${path}`);
       expect(Object.fromEntries(headers), path).toMatchObject({
         'cache-control': 'no-store',
         'content-security-policy': expect.stringMatching(
