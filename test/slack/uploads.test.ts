@@ -1,68 +1,52 @@
 import { MockAgent } from 'undici';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LocalSlack } from '../../sandbox/slack/local-slack.ts';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/time/clock.ts';
-import { createLog } from '../../src/observability/log.ts';
 import type { Call } from '../../src/slack/rate-limit.ts';
-import { createSlack, type WorkspaceSlack } from '../../src/slack/slack.ts';
-import { uploadFile } from '../../src/slack/uploads.ts';
-import { createWeb, type Web } from '../../src/slack/web.ts';
-import { startSlack } from '../support/start-slack.ts';
-import { furnish, TEAM } from '../support/test-world.ts';
+import { type Upload, uploadFile } from '../../src/slack/uploads.ts';
+import type { Web } from '../../src/slack/web.ts';
+import { test } from '../support/fixtures.ts';
+import { CHANNEL, TEAM, type TestWorld } from '../support/test-world.ts';
 
-const CHANNEL = 'C0DEPLOYS';
 const FILE = { filename: 'a.pdf', bytes: Buffer.from('%PDF-1.7 a'), title: 'A', channel: CHANNEL };
 
 describe('uploading a file', () => {
-  let local: LocalSlack;
-  let slack: WorkspaceSlack;
-  let web: Web;
-  beforeEach(async () => {
-    local = await startSlack();
-    const { botToken } = furnish(local);
-    const log = createLog('silent', () => undefined);
-    web = createWeb(local.apiUrl, systemClock, log);
-    const installations = { token: async () => botToken };
-    slack = createSlack({ web, installations, clock: systemClock, log, responseHosts: [] }).of(TEAM);
-    local.invite(TEAM, CHANNEL, 'bot');
-  });
-  afterEach(async () => {
-    await web.close();
-    await local.stop();
-  });
+  const upload = ({ app }: TestWorld, change: Partial<Upload> = {}) =>
+    app.parts.slack.of(TEAM).upload({ ...FILE, ...change });
+  test.beforeEach(({ world }) => world.slack.invite(TEAM, CHANNEL, 'bot'));
 
-  it('puts it into a channel or thread, byte by byte, with its title and comment', async () => {
+  test('puts it into a channel or thread, byte by byte, with its title and comment', async ({ world }) => {
+    const { slack } = world;
     const bytes = Buffer.from([0, 255, 10, 13, 0, 128]);
-    await slack.upload({ ...FILE, bytes, comment: 'Look' });
-    const [uploaded] = local.files(TEAM);
+    await upload(world, { bytes, comment: 'Look' });
+    const [uploaded] = slack.files(TEAM);
     expect(uploaded?.bytes?.equals(bytes)).toBe(true);
     expect(uploaded).toMatchObject({ name: 'a.pdf', title: 'A' });
     expect(uploaded?.shares).toHaveLength(1);
-    const root = local.messages(TEAM, CHANNEL).at(-1);
+    const root = slack.messages(TEAM, CHANNEL).at(-1);
     expect(root?.text).toBe('Look');
-    await slack.upload({ ...FILE, threadTs: root?.ts ?? '' });
-    expect(local.thread(TEAM, CHANNEL, root?.ts ?? '')).toHaveLength(1);
+    await upload(world, { threadTs: root?.ts ?? '' });
+    expect(slack.thread(TEAM, CHANNEL, root?.ts ?? '')).toHaveLength(1);
   });
 
-  it('shares once even where Slack’s answer to the sharing is lost', async () => {
-    local.fault({ method: 'files.completeUploadExternal', drop: 'after', times: 1 });
-    await expect(slack.upload(FILE)).rejects.toMatchObject({ kind: 'unreachable' });
-    expect(local.messages(TEAM, CHANNEL)).toHaveLength(1);
+  test('begins again where the announcement gets no answer, but shares once although that answer is lost', async ({
+    world,
+  }) => {
+    const roots = () => world.slack.messages(TEAM, CHANNEL);
+    world.slack.fault({ method: 'files.getUploadURLExternal', status: 503, times: 1 });
+    await upload(world);
+    expect(roots()).toHaveLength(1);
+    world.slack.fault({ method: 'files.completeUploadExternal', drop: 'after', times: 1 });
+    await expect(upload(world)).rejects.toMatchObject({ kind: 'unreachable' });
+    expect(roots()).toHaveLength(2);
   });
 
-  it('begins again where the announcement gets no answer', async () => {
-    local.fault({ method: 'files.getUploadURLExternal', status: 503, times: 1 });
-    await slack.upload(FILE);
-    expect(local.messages(TEAM, CHANNEL)).toHaveLength(1);
-  });
-
-  it.each([
+  test.for([
     [0, 'empty'],
     [25 * 1024 * 1024 + 1, 'too_large'],
-  ])('refuses %i bytes before Slack hears of them', async (length, reason) => {
-    const upload = slack.upload({ ...FILE, bytes: Buffer.alloc(length) });
-    await expect(upload).rejects.toMatchObject({ kind: 'rejected', reason });
-    expect(local.calls.filter((call) => call.method.startsWith('files.'))).toEqual([]);
+  ] as const)('refuses %i bytes before Slack hears of them', async ([length, reason], { world }) => {
+    const refused = upload(world, { bytes: Buffer.alloc(length) });
+    await expect(refused).rejects.toMatchObject({ kind: 'rejected', reason });
+    expect(world.slack.calls.filter((call) => call.method.startsWith('files.'))).toEqual([]);
   });
 });
 
