@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished } from 'vitest';
+import { resumeSchedule } from '../../../src/scheduler/schedules/start.ts';
 import { confirmSite, POST, shows } from '../../commands/servers/ordering.ts';
 import { answerTo, ask, shareList } from '../../support/asking.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -234,6 +235,24 @@ describe('a watch', () => {
     deploy(world, 'between');
     await press(world, 'watch:undo');
     await untilShown(world, 'between');
+  });
+
+  test('goes on being polled where it is resumed while its last poll ends', async ({ world }) => {
+    await watch(world, 'all');
+    world.service.faults.add({ path: '/acme/activity', delayMs: 1_500, times: 1 });
+    await world.service.requests.nextArrival();
+    await say(world, 'watch pause');
+    const workspace = world.app.workspaces.open(TEAM);
+    const [schedule] = await workspace.schedules.list('watch');
+    if (schedule === undefined) throw new Error('there is no watch');
+    const polling = async () => (await world.app.parts.engine.stats())['watch-activity'];
+    expect(await polling(), 'the last poll').toMatchObject({ running: 1 });
+    await resumeSchedule(workspace, schedule, {
+      // It ends after the watch was begun again, and before the watch is stored as active.
+      prepared: () => expect.poll(polling).toMatchObject({ later: 0, waiting: 0, running: 0 }),
+    });
+    deploy(world, 'after01');
+    await untilShown(world, 'after01');
   });
 
   test('whose channel is archived pauses with one message, and tells what was missed once it is resumed', async ({
