@@ -137,22 +137,8 @@ test('managed servers need the beta, are limited by the plan, and are made only 
 
 const url = 'https://hooks.example.com/1';
 
-/** For each type: what is enough, and what is missed when nothing is given. */
 test.each<[type: string, properties: Record<string, unknown>, required: string]>([
-  ['http_req', { url }, 'url'],
-  ['cdn_cache', { zone_id: 'z', path_prefix: '/a' }, 'zone_id'],
-  ['perf_monitor', { application_id: 'a', api_key: 'k' }, 'application_id api_key'],
-  ['error_tracker_a', { token: 't' }, 'token'],
-  ['error_tracker_b', { api_key: 'k', environment: 'e' }, 'api_key'],
-  ['chat_teams', { url, team: 't' }, 'url'],
   ['codehost', { repository: 'r', username: 'u', api_key: 'k' }, 'repository username api_key'],
-  [
-    'error_tracker_c',
-    { hook_version: 'cloud', project: 'p', token: 't', organization_slug: 'o' },
-    'hook_version project token',
-  ],
-  ['error_tracker_d', { hook_version: 'on_premise', api_key: 'k', url }, 'hook_version api_key'],
-  ['chat_c', { url }, 'url'],
   ['chat_d', { bot_token: 't', chat_id: -100123 }, 'bot_token chat_id'],
 ])('%s is made from its properties, or says which it misses', async (hook_type, properties, required) => {
   const { caller, project } = await openAcme();

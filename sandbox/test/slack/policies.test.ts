@@ -3,6 +3,8 @@ import type { Policy } from '../../slack/state/types.ts';
 import { errorOf, lastSent, refusalOf, startSetting } from './setting.ts';
 
 const DEPLOYS = { channel: 'C0DEPLOY' };
+const THREADS_ONLY = 'restricted_action_thread_only_channel';
+const IMAGES_ONLY = 'file_uploads_except_images_disabled';
 const section = { type: 'section', text: { type: 'mrkdwn', text: 'x' } };
 
 async function withRoot() {
@@ -35,34 +37,23 @@ async function withRoot() {
 
 type Act = keyof Awaited<ReturnType<typeof withRoot>>['acts'];
 
-/** Each act with the policy that refuses it, the errors of it, and what works beside it. */
-const REFUSALS: [act: Act, policy: string, errors: string, beside?: Act][] = [
-  [
-    'reply',
-    'threads',
-    `restricted_action restricted_action_non_threadable_channel restricted_action_thread_locked
-      cannot_reply_to_message`,
-    'post',
-  ],
-  ['edit', 'edits', 'update_failed edit_window_closed is_inactive cant_update_message', 'post'],
-  ['whisper', 'ephemerals', 'user_not_in_channel not_in_channel channel_not_found is_archived', 'post'],
-  ['look', 'access', 'enterprise_is_restricted team_access_not_granted'],
-  ['post', 'topLevel', 'restricted_action_thread_only_channel', 'reply'],
-  ['post', 'posts', 'restricted_action_read_only_channel', 'edit'],
-  ['announce', 'uploads', 'file_uploads_disabled storage_limit_reached', 'post'],
-  ['announce', 'uploads', 'file_uploads_except_images_disabled', 'share'],
-  ['share', 'sharing', 'posting_to_channel_denied', 'post'],
-];
-const CASES: [policy: Policy, act: Act, error: string, beside: Act | undefined][] = [
-  ...REFUSALS.flatMap(([act, policy, errors, beside]) =>
-    errors.split(/\s+/).map((error): (typeof CASES)[number] => [{ [policy]: error }, act, error, beside]),
-  ),
-  [{ fileTypes: ['png'] }, 'announce', 'file_type_not_allowed', 'share'],
+/** A policy of each kind, the act that it refuses, with which error, and what works beside it. */
+const REFUSALS: [policy: Policy, act: Act, error: string, beside?: Act][] = [
+  [{ threads: 'cannot_reply_to_message' }, 'reply', 'cannot_reply_to_message', 'post'],
+  [{ edits: 'edit_window_closed' }, 'edit', 'edit_window_closed', 'post'],
+  [{ ephemerals: 'user_not_in_channel' }, 'whisper', 'user_not_in_channel', 'post'],
+  [{ access: 'enterprise_is_restricted' }, 'look', 'enterprise_is_restricted'],
+  [{ topLevel: THREADS_ONLY }, 'post', THREADS_ONLY, 'reply'],
+  [{ posts: 'restricted_action' }, 'post', 'restricted_action', 'edit'],
   [{ posts: 'restricted_action' }, 'share', 'posting_to_channel_denied', 'announce'],
+  [{ uploads: 'storage_limit_reached' }, 'announce', 'storage_limit_reached', 'post'],
+  [{ uploads: IMAGES_ONLY }, 'announce', IMAGES_ONLY, 'share'],
+  [{ fileTypes: ['png'] }, 'announce', 'file_type_not_allowed', 'share'],
+  [{ sharing: 'posting_to_channel_denied' }, 'share', 'posting_to_channel_denied', 'post'],
 ];
 
 describe('a policy of a workspace', () => {
-  it.each(CASES)(
+  it.each(REFUSALS)(
     '%j refuses %s with %s, and not %s, until it is lifted',
     async (policy, act, error, beside) => {
       const { slack, acts, forbid } = await withRoot();
