@@ -29,11 +29,7 @@ const project = (world: TestWorld) => {
 const integrations = (world: TestWorld) => project(world).integrations;
 const hook = (world: TestWorld) => integrations(world)[0]?.properties.url ?? '';
 const flags = (world: TestWorld) =>
-  integrations(world).map(({ sendOnStart, sendOnCompletion, sendOnFailure }) => [
-    sendOnStart,
-    sendOnCompletion,
-    sendOnFailure,
-  ]);
+  integrations(world).map((one) => [one.sendOnStart, one.sendOnCompletion, one.sendOnFailure]);
 const reads = (world: TestWorld) =>
   world.service.requests.all.filter(({ path }) => path.endsWith('/activity')).length;
 const call = (url: string, body = '') => fetch(url, { method: 'POST', body });
