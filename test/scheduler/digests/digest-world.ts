@@ -1,5 +1,5 @@
 import { openBrowser } from '../../support/installing.ts';
-import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -7,7 +7,6 @@ import {
   openTestWorld,
   PEOPLE,
   TEAM,
-  type TestWorld,
   type TestWorldOptions,
 } from '../../support/test-world.ts';
 
@@ -15,32 +14,13 @@ export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** A world whose time stands still until it is moved, with Deckhand in the channel and an account connected. */
-export interface DigestWorld extends TestWorld {
-  time: ManualClock;
-  /** The digests that stand in the channel, oldest first. */
-  posted(): ReturnType<TestWorld['slack']['messages']>;
-  /** Waits until so many stand there. */
-  untilPosted(amount: number): Promise<void>;
-  /** What the admin types, and the channel's answer. */
-  say(line: string): Promise<string>;
-  /** Waits until the latest occurrence of the digest has ended. */
-  untilLast(outcome: string, id?: string): Promise<void>;
-  /** Waits until no job waits or runs. */
-  untilIdle(): Promise<void>;
-  /** Lets time pass in small steps until the check holds. */
-  passUntil(check: () => boolean | Promise<boolean>): Promise<void>;
-  /** Lets so many milliseconds pass, or fewer if the check holds before. */
-  pass(ms: number, check?: () => boolean): Promise<void>;
-  /** The id of the only digest. */
-  id(): Promise<string>;
-  deploy(succeeded: boolean, hoursAgo?: number, project?: string): void;
-}
+export type DigestWorld = Awaited<ReturnType<typeof openDigestWorld>>;
 
+/** Opens a world whose time stands still until it is moved, with Deckhand in the channel and an account connected. */
 export async function openDigestWorld(
   start = '2026-03-02T08:00:00Z',
   { byOauth = false, slackApp = {} }: Pick<TestWorldOptions, 'byOauth' | 'slackApp'> = {},
-): Promise<DigestWorld> {
+) {
   const time = createManualClock(start);
   // Each look at a run is a step of the clock.
   const env = { POLL_INTERVAL_MS: '1000' };
@@ -55,6 +35,7 @@ export async function openDigestWorld(
   const posted = () => messages().filter(({ text }) => text.includes('Deployment digest'));
   const digests = () => world.app.workspaces.open(TEAM).schedules.list('digest');
 
+  /** Lets time pass in small steps until the check holds. */
   async function passUntil(check: () => boolean | Promise<boolean>): Promise<void> {
     while (!(await check())) {
       await time.advance(STEP_MS);
@@ -65,7 +46,7 @@ export async function openDigestWorld(
   return Object.assign(world, {
     time,
     /** A run that goes on is handed back after a while. */
-    async stop() {
+    async stop(): Promise<void> {
       let isStopped = false;
       const stopped = stop().finally(() => {
         isStopped = true;
@@ -73,36 +54,42 @@ export async function openDigestWorld(
       for (; !isStopped; await turns(TURNS_A_STEP)) await time.advance(STEP_MS);
       await stopped;
     },
+    /** The digests that stand in the channel, oldest first. */
     posted,
-    untilPosted: async (amount: number) => {
+    async untilPosted(amount: number): Promise<void> {
       await slack.until(() => posted().length >= amount, { what: `${amount} digests` });
     },
-    async say(line: string) {
+    /** What the admin types, and the channel's answer. */
+    async say(line: string): Promise<string> {
       const before = messages().length;
       await world.as('admin').command(CHANNEL, `/deckhand ${line}`);
       await slack.until(() => messages().length > before, { what: `an answer to ${line}` });
       return messages().at(-1)?.text ?? '';
     },
-    async untilLast(outcome: string, id?: string) {
+    /** Waits until the latest occurrence of the digest has ended. */
+    async untilLast(outcome: string, id?: string): Promise<void> {
       const isThere = async () =>
         (await digests()).some((one) => one.last?.outcome === outcome && (id ?? one.id) === one.id);
       while (!(await isThere())) await turns(1);
     },
-    async untilIdle() {
+    /** Waits until no job waits or runs. */
+    async untilIdle(): Promise<void> {
       const queues = async () => Object.values(await world.app.parts.engine.stats());
       while ((await queues()).some(({ waiting, running }) => waiting + running > 0)) await turns(1);
     },
     passUntil,
-    async pass(ms: number, check = () => false) {
+    /** Lets so many milliseconds pass, or fewer if the check holds before. */
+    async pass(ms: number, check = (): boolean => false): Promise<void> {
       const end = time.now() + ms;
       await passUntil(() => check() || time.now() >= end);
     },
-    async id() {
+    /** The id of the only digest. */
+    async id(): Promise<string> {
       const [only] = await digests();
       if (only === undefined) throw new Error('there is no digest');
       return only.id;
     },
-    deploy(succeeded: boolean, hoursAgo = 1, project = 'storefront') {
+    deploy(succeeded: boolean, hoursAgo = 1, project = 'storefront'): void {
       const endedAt = time.now() - hoursAgo * HOUR;
       world.service.world.addDeployment({ account: ACCOUNT, project, succeeded, endedAt, user: 'Kim' });
     },
