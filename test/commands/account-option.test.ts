@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { test } from '../support/fixtures.ts';
+import { test as base } from '../support/fixtures.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
 
-const whenConnected = test.extend('connected', true);
+const test = base.extend('connected', true);
 
 /** Words that some commands need. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -16,21 +16,18 @@ const WORDS: Readonly<Record<string, string>> = {
   'invoices notify': 'here',
 };
 
-whenConnected(
-  '`--account` with a name that nobody connected is never ignored: there is no such option, or no such account',
-  async ({ world }) => {
-    const admin = world.as('admin');
-    const answers: string[] = [];
-    for (const { name } of world.app.commands) {
-      const before = world.slack.ephemerals(TEAM, PEOPLE.admin).length;
-      await admin.command(CHANNEL, `/deckhand ${name} ${WORDS[name] ?? ''} --account nobody`);
-      const { text } = await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.admin)[before], {
-        what: name,
-      });
-      expect(text, name).toMatch(/There is no option `--account`|No account named `nobody`/);
-      answers.push(`${name}: ${text}`);
-    }
-    for (const name of ['test', 'activity', 'digest add', 'guard add', 'watch', 'invoices', 'hosting'])
-      expect(answers.find((line) => line.startsWith(`${name}: `))).toContain('No account named');
-  },
-);
+test('`--account` with a name that nobody connected is never ignored', async ({ world }) => {
+  const admin = world.as('admin');
+  const answers: string[] = [];
+  for (const { name } of world.app.commands) {
+    const before = world.slack.ephemerals(TEAM, PEOPLE.admin).length;
+    await admin.command(CHANNEL, `/deckhand ${name} ${WORDS[name] ?? ''} --account nobody`);
+    const { text } = await world.slack.until(() => world.slack.ephemerals(TEAM, PEOPLE.admin)[before], {
+      what: name,
+    });
+    expect(text, name).toMatch(/There is no option `--account`|No account named `nobody`/);
+    answers.push(`${name}: ${text}`);
+  }
+  for (const name of ['test', 'activity', 'digest add', 'guard add', 'watch', 'invoices', 'hosting'])
+    expect(answers.find((line) => line.startsWith(`${name}: `))).toContain('No account named');
+});

@@ -107,3 +107,17 @@ describe('a hint of the service', () => {
     expect(channelText(world)).toContain(SHOWN);
   });
 });
+
+describe('a hint of the service about a schedule', () => {
+  test.override({ worldOptions: { env: { NOTICE_INTERVAL_MS: '40' } } });
+
+  test('stands in the message about a paused watch', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await say(world, 'watch all');
+    await world.slack.until(() => channelText(world).includes('now hears'));
+    refuse(world, 'activity', 403, REFUSED);
+    const told = () => JSON.stringify(world.slack.dms(TEAM, PEOPLE.admin));
+    await world.slack.until(() => told().includes('Deckhand paused'), { what: 'the pause' });
+    expect(told()).toContain(SHOWN);
+  });
+});

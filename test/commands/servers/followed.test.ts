@@ -33,6 +33,7 @@ describe('a server that was ordered', () => {
     await confirmSite(world);
     world.service.faults.add({ ...POLL, status: 500, times: 2 });
     world.service.faults.add({ ...POLL, badJson: true, times: 1 });
+    world.service.faults.add({ ...POLL, drop: true, times: 1 });
     await ann(world).submit('server.add');
     await world.slack.until(() => roots(world).length === 1);
     world.service.clock.advance(10_000);

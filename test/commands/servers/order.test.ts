@@ -15,6 +15,7 @@ describe('an order of a server', () => {
   });
 
   const LOST = { ...POST, drop: true, afterHandling: true };
+  const OLDER = { identifier: 'old', name: 'shop', protocol_type: 'static_hosting' };
   const LIST = { method: 'GET', path: `/${ACCOUNT}/projects/storefront/servers` };
 
   test('finds the server by its name where the answer was lost, and follows it', async ({ world }) => {
@@ -28,9 +29,11 @@ describe('an order of a server', () => {
     );
   });
 
-  test('takes no older server of the same name for the one whose answer was lost', async ({ world }) => {
-    const older = { identifier: 'old', name: 'shop', protocol_type: 'static_hosting' };
-    world.service.faults.add({ ...LIST, status: 200, body: [older] });
+  test.for([
+    ['an older one of its name is listed', { status: 200, body: [OLDER] }],
+    ['no servers are listed', { status: 403, body: {} }],
+  ] as const)('says that it may exist where the answer was lost and %s', async ([, listed], { world }) => {
+    world.service.faults.add({ ...LIST, ...listed });
     world.service.faults.add({ ...POST, drop: true });
     await confirmSite(world);
     const said = await answerTo(world, 'admin', () => ann(world).submit('server.add'));

@@ -3,8 +3,6 @@ import { filterMentioned } from '../../../src/commands/test-access/test.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
-const whenConnected = test.extend('connected', true);
-
 const roots = (world: TestWorld, channel = CHANNEL) =>
   world.slack.messages(TEAM, channel).filter(({ bot_id: bot }) => bot);
 const formOf = (world: TestWorld, who: keyof typeof PEOPLE, id: string) =>
@@ -19,41 +17,42 @@ const privately = (world: TestWorld, words: string) =>
   );
 
 describe('the shortcut "Run test access"', () => {
-  whenConnected(
-    'asks in a form, which says where Deckhand has to be invited, and shows the run in the channel that was chosen',
-    async ({ world }) => {
-      world.slack.kick(TEAM, 'C0BILLING', 'bot');
-      world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
-      const ben = world.as('member');
-      const open = async () => {
-        await ben.shortcut('test_access');
-        const view = await formOf(world, 'member', 'test');
-        await ben.suggest({ viewId: view.id }, { actionId: 'project', query: 'store' });
-        await ben.click({ viewId: view.id }, { actionId: 'project', selected: 'storefront' });
-        await world.slack.until(() =>
-          ben.openView()?.content.private_metadata?.toString().includes('storefront'),
-        );
-        return view;
-      };
-      const view = await open();
-      const servers = await ben.suggest({ viewId: view.id }, { actionId: 'server', query: '' });
-      const web = servers.options.find((option) => JSON.stringify(option.text).includes('web-2'));
-      const values = { channel: 'C0BILLING', server: String(web?.value) };
-      expect((await ben.submit('test', values)).errors?.channel).toContain('/invite');
-      world.slack.invite(TEAM, 'C0BILLING', 'bot');
-      expect((await ben.submit('test', values)).outcome).toBe('ok');
+  test.override({ connected: true });
+
+  test('asks in a form, which says where Deckhand has to be invited, and shows the run in the channel that was chosen', async ({
+    world,
+  }) => {
+    world.slack.kick(TEAM, 'C0BILLING', 'bot');
+    world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
+    const ben = world.as('member');
+    const open = async () => {
+      await ben.shortcut('test_access');
+      const view = await formOf(world, 'member', 'test');
+      await ben.suggest({ viewId: view.id }, { actionId: 'project', query: 'store' });
+      await ben.click({ viewId: view.id }, { actionId: 'project', selected: 'storefront' });
       await world.slack.until(() =>
-        roots(world, 'C0BILLING').at(-1)?.text.includes('web-2 in Storefront: running'),
+        ben.openView()?.content.private_metadata?.toString().includes('storefront'),
       );
-      expect(ben.openView()).toBeUndefined();
-      const { id } = await open();
-      await ben.suggest({ viewId: id }, { actionId: 'server', query: '' });
-      await ben.submit('test', { ...values, channel: CHANNEL });
-      const notice = await formOf(world, 'member', 'notice');
-      expect(JSON.stringify(notice.content.blocks)).toContain('running already');
-      expect(roots(world)).toEqual([]);
-    },
-  );
+      return view;
+    };
+    const view = await open();
+    const servers = await ben.suggest({ viewId: view.id }, { actionId: 'server', query: '' });
+    const web = servers.options.find((option) => JSON.stringify(option.text).includes('web-2'));
+    const values = { channel: 'C0BILLING', server: String(web?.value) };
+    expect((await ben.submit('test', values)).errors?.channel).toContain('/invite');
+    world.slack.invite(TEAM, 'C0BILLING', 'bot');
+    expect((await ben.submit('test', values)).outcome).toBe('ok');
+    await world.slack.until(() =>
+      roots(world, 'C0BILLING').at(-1)?.text.includes('web-2 in Storefront: running'),
+    );
+    expect(ben.openView()).toBeUndefined();
+    const { id } = await open();
+    await ben.suggest({ viewId: id }, { actionId: 'server', query: '' });
+    await ben.submit('test', { ...values, channel: CHANNEL });
+    const notice = await formOf(world, 'member', 'notice');
+    expect(JSON.stringify(notice.content.blocks)).toContain('running already');
+    expect(roots(world)).toEqual([]);
+  });
 });
 
 describe('the shortcut "Connect account"', () => {

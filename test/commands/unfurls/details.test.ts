@@ -46,7 +46,7 @@ describe('the pane of a linked project', () => {
     connected: true,
   });
 
-  test('shows when it was deployed, its last deployments, and its latest test with a button', async ({
+  test('shows when it was deployed, its last deployments, and its latest test with a button that runs it', async ({
     world,
   }) => {
     const now = world.service.clock.now();
@@ -64,6 +64,10 @@ describe('the pane of a linked project', () => {
     expect(shown).toMatch(/Deploy failed .*by Kim/);
     expect(shown).not.toContain('Sam');
     expect(shown).toContain('"text":"Test access","action_id":"test:project"');
+    await world.as('member').click('pane', { text: 'Test access' });
+    await world.slack.until(() =>
+      world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('all 2 servers are reachable'),
+    );
   });
 
   test('says the same of an account that is not connected and of a project that is not there', async ({

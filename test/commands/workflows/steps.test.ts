@@ -71,6 +71,18 @@ describe('the workflow step "Run test access"', () => {
     expect(step?.error).not.toMatch(/[`*<]/);
   });
 
+  test('is refused for a channel that does not allow `test`, and the audit log says so', async ({
+    world,
+  }) => {
+    const { channels, audit } = world.app.workspaces.open(TEAM);
+    await channels.change(CHANNEL, (current) => ({ ...current, commands: ['projects'] }));
+    const step = await ended(world, run(world, { project: 'storefront', channel: CHANNEL }));
+    expect(step).toMatchObject({ state: 'failed', error: expect.stringContaining('switched off') });
+    expect(roots(world)).toEqual([]);
+    const [latest] = await audit.latest(1);
+    expect(latest?.entry).toMatchObject({ requestedBy: 'a workflow', what: 'test', result: 'refused' });
+  });
+
   test('ends although Slack was away for a moment, and keeps no token', async ({ world }) => {
     world.slack.fault({ method: 'functions.completeSuccess', status: 500, times: 2 });
     const id = run(world, { project: 'storefront' });
