@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Disk, mountDisk } from '../support/disk.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { mountDisk } from '../support/disk.ts';
+import { startPostgres } from '../support/postgres-server.ts';
 import { createProduct } from '../support/program.ts';
 import { openSurroundings, type Surroundings } from '../support/surroundings.ts';
 import { temporaryFolder } from '../support/temporary.ts';
@@ -29,14 +29,6 @@ export const PROJECTS = Array.from({ length: 10 }, (_, at) => {
   return { name: `Shop ${at}`, permalink: `shop-${at}`, status, outcome };
 });
 
-/** Deckhand as a process that is started again whenever it ends. */
-export interface Replica {
-  /** Undefined while it is down. */
-  readonly port: number | undefined;
-  start(): Promise<void>;
-  end(how: 'kill' | 'stop', downMs: number): Promise<void>;
-}
-
 /** What Deckhand's logs say, for the verdict. Times are this machine's, in milliseconds. */
 export interface Diary {
   /** Deliveries, posts by `client_msg_id`, and requests that Deckhand counted as uncertain. */
@@ -45,20 +37,9 @@ export interface Diary {
   ends: number[];
 }
 
-export interface World {
-  slack: Surroundings['slack'];
-  service: Surroundings['service'];
-  replicas: Replica[];
-  diary: Diary;
-  /** Undefined on Postgres, and if no file system can be mounted. */
-  disk: Disk | undefined;
-  postgres: PostgresServer | undefined;
-  /** Slack's next request goes to one of the replicas that are up, as a load balancer sends it. */
-  route(): void;
-  stop(): Promise<void>;
-}
+export type World = Awaited<ReturnType<typeof openWorld>>;
 
-export async function openWorld(store: StoreKind): Promise<World> {
+export async function openWorld(store: StoreKind) {
   const around = await openSurroundings({
     channels: [...CHANNELS, ACTIVITY],
     longestLog: 200_000,
@@ -84,6 +65,7 @@ export async function openWorld(store: StoreKind): Promise<World> {
   // The first one creates the tables.
   for (const replica of replicas) await replica.start();
   let turn = 0;
+  /** Slack's next request goes to one of the replicas that are up, as a load balancer sends it. */
   function route(): void {
     const ports = replicas.flatMap(({ port }) => port ?? []);
     turn += 1;
@@ -97,10 +79,11 @@ export async function openWorld(store: StoreKind): Promise<World> {
     service,
     replicas,
     diary,
+    /** Undefined on Postgres, and if no file system can be mounted. */
     disk,
     postgres,
     route,
-    async stop() {
+    async stop(): Promise<void> {
       await Promise.all(replicas.map((replica) => replica.end('stop', Number.POSITIVE_INFINITY)));
       await around.close();
       disk?.close();
@@ -128,7 +111,8 @@ function addProjects({ world }: Surroundings['service']): void {
     world.setRunOutcome({ account: ACCOUNT, project: permalink, status, durationMs: RUN_MS });
 }
 
-function createReplica(env: Record<string, string>, diary: Diary): Replica {
+/** Deckhand as a process that is started again whenever it ends. */
+function createReplica(env: Record<string, string>, diary: Diary) {
   const product = createProduct(env, (line) => readLog(line, diary));
   let port: number | undefined;
   let isOver = false;
@@ -140,11 +124,12 @@ function createReplica(env: Record<string, string>, diary: Diary): Replica {
     }
   }
   return {
+    /** Undefined while it is down. */
     get port() {
       return port;
     },
     start,
-    async end(how, downMs) {
+    async end(how: 'kill' | 'stop', downMs: number): Promise<void> {
       port = undefined;
       isOver = downMs === Number.POSITIVE_INFINITY;
       await (how === 'kill' ? product.kill() : product.stop());

@@ -40,22 +40,18 @@ const Exported = z.object({
 
 export type ReceivedSpan = z.output<typeof SpanShape>;
 
-/** A collector on a port of its own, over real HTTP. */
-export interface Collector {
-  origin: string;
-  /** What came, as it was sent. */
-  requests: Array<{ path: string; type: string; body: Buffer }>;
-  /** All spans, of those requests that came as JSON. */
-  spans(): ReceivedSpan[];
-  resource(): Record<string, unknown>;
-}
+export type Collector = Awaited<ReturnType<typeof startCollector>>;
 
-/** @param mayAnswer awaited before each answer, with how many requests have come */
+/**
+ * A collector on a port of its own, over real HTTP.
+ * @param mayAnswer awaited before each answer, with how many requests have come
+ */
 export async function startCollector(
   status = 200,
   mayAnswer: (count: number) => Promise<void> = async () => undefined,
-): Promise<Collector> {
-  const requests: Collector['requests'] = [];
+) {
+  /** What came, as it was sent. */
+  const requests: Array<{ path: string; type: string; body: Buffer }> = [];
   const server = createServer((request, response) => {
     void buffer(request).then(async (body) => {
       requests.push({ path: request.url ?? '', type: request.headers['content-type'] ?? '', body });
@@ -73,6 +69,7 @@ export async function startCollector(
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    /** All spans, of those requests that came as JSON. */
     spans: () => exported().flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans)),
     resource: () => exported()[0]?.resource.attributes ?? {},
   };

@@ -10,23 +10,11 @@ import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { temporaryFolder } from '../support/temporary.ts';
 
-export interface ForwardProxy {
-  port: number;
-  /** What passed: `CONNECT slack.test:443`, or `POST http://127.0.0.1:1234`. */
-  passed: string[];
-  /** The `Proxy-Authorization` headers. */
-  authorizations: Set<string | undefined>;
-  /** From now on nothing more is carried, in either direction, and nobody is told. */
-  goSilent(): void;
-  /** Carries again, on new connections. */
-  speak(): void;
-  /** Answers everything with this status. */
-  refuseWith(status: number): void;
-}
-
 /** A proxy as companies have them. @param names ports on this machine by host, for CONNECT */
-export async function openForwardProxy(names: Readonly<Record<string, number>> = {}): Promise<ForwardProxy> {
+export async function openForwardProxy(names: Readonly<Record<string, number>> = {}) {
+  /** What passed: `CONNECT slack.test:443`, or `POST http://127.0.0.1:1234`. */
   const passed: string[] = [];
+  /** The `Proxy-Authorization` headers. */
   const authorizations = new Set<string | undefined>();
   const open = new Set<Duplex>();
   let refusal: number | undefined;
@@ -85,14 +73,17 @@ export async function openForwardProxy(names: Readonly<Record<string, number>> =
     port: (server.address() as AddressInfo).port,
     passed,
     authorizations,
-    goSilent() {
+    /** From now on nothing more is carried, in either direction, and nobody is told. */
+    goSilent(): void {
       isSilent = true;
       for (const socket of open) socket.unpipe().pause();
     },
-    speak() {
+    /** Carries again, on new connections. */
+    speak(): void {
       isSilent = false;
     },
-    refuseWith(status) {
+    /** Answers everything with this status. */
+    refuseWith(status: number): void {
       refusal = status;
     },
   };
