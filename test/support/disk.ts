@@ -6,8 +6,6 @@ import process from 'node:process';
 const SIZE = '48m';
 const BLOCK = Buffer.alloc(64 * 1024);
 
-export type Disk = NonNullable<ReturnType<typeof mountDisk>>;
-
 /**
  * A small file system of its own, which can be filled to the last byte.
  *
