@@ -148,11 +148,12 @@ function toolDoor({ name, command }: (typeof TOOLS)[number]): Door {
   };
 }
 
-function stepDoor([name, { command, actsIn }]: [string, (typeof STEPS)[string]]): Door {
+function stepDoor([name, { command, actsIn, isMenu }]: [string, (typeof STEPS)[string]]): Door {
   return {
     name: `step ${name}`,
     command,
-    span: 'process end-step',
+    // A menu is filled before the ack.
+    ...(isMenu ? {} : { span: 'process end-step' }),
     hasNoPerson: true,
     isEverywhere: actsIn === undefined,
     send: (world, { id, channel }) =>
