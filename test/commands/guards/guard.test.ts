@@ -50,6 +50,11 @@ describe('guard', () => {
     expect(await guards()).toMatchObject([
       { project: { name: 'Storefront' }, cadence: { kind: 'daily', time: '09:00' } },
     ]);
+    expect(await world.say('guard remove storefront')).toContain('removed the guard of *Storefront*');
+    const { ts = '' } = last() ?? {};
+    await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'guard:undo' });
+    await world.slack.until(() => last()?.text.includes('restored the guard'));
+    expect(await guards()).toMatchObject([{ cadence: { kind: 'daily', time: '09:00' } }]);
   });
 
   it('runs now when an operator asks, and not while it is paused', async () => {
