@@ -19,11 +19,11 @@ export type DigestWorld = Awaited<ReturnType<typeof openDigestWorld>>;
 /** Opens a world whose time stands still until it is moved, with Deckhand in the channel and an account connected. */
 export async function openDigestWorld(
   start = '2026-03-02T08:00:00Z',
-  { byOauth = false, slackApp = {} }: Pick<TestWorldOptions, 'byOauth' | 'slackApp'> = {},
+  { byOauth = false, slackApp = {}, ...more }: Pick<TestWorldOptions, 'byOauth' | 'slackApp' | 'env'> = {},
 ) {
   const time = createManualClock(start);
   // Each look at a run is a step of the clock.
-  const env = { POLL_INTERVAL_MS: '1000' };
+  const env = { POLL_INTERVAL_MS: '1000', ...more.env };
   const world = await openTestWorld({ time, connected: !byOauth, byOauth, slackApp, env });
   if (byOauth) {
     await openBrowser(world).install(TEAM, PEOPLE.admin);

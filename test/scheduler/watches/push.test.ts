@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ask, shareList } from '../../support/asking.ts';
 import { freePort } from '../../support/free-port.ts';
-import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
-import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 import { test as base, deploy, OTHER, press, roots, say, shown, untilShown } from '../channel.ts';
+import { type DigestWorld, openDigestWorld } from '../digests/digest-world.ts';
 
 const BASE = '/bots/deckhand';
 const PORT = String(await freePort());
@@ -52,10 +52,19 @@ async function watchPushed(world: TestWorld, permalink = 'storefront'): Promise<
 }
 
 describe('hear within seconds', () => {
-  test('is offered for one project, asks first, and has the service call Deckhand', async ({ world }) => {
+  test('is offered for one project, asks first, says why it is refused, and has the service call Deckhand', async ({
+    world,
+  }) => {
     await say(world, 'watch all failures');
     expect(shown(world)).not.toContain('Hear within seconds');
     await say(world, 'watch storefront all');
+    const path = `/${ACCOUNT}/projects/*/integrations`;
+    const body = { url: ['is not reachable'] };
+    const refusal = world.service.faults.add({ method: 'POST', path, status: 422, body });
+    const { answer } = await hearWithinSeconds(world);
+    const form = JSON.stringify(world.as('admin').openView()?.content);
+    expect(`${answer.body}${form}`).toContain('is not reachable');
+    refusal.remove();
     const { question } = await hearWithinSeconds(world);
     expect(question).toContain('named *Deckhand*');
     await untilShown(world, PUSHED);
@@ -125,16 +134,6 @@ describe('hear within seconds', () => {
     await expect.poll(() => flags(world)).toEqual(OFF);
     expect((await call(hook(world))).status).toBe(404);
   });
-
-  test('says why the service refuses it', async ({ world }) => {
-    await say(world, 'watch storefront all');
-    const path = `/${ACCOUNT}/projects/*/integrations`;
-    world.service.faults.add({ method: 'POST', path, status: 422, body: { url: ['is not reachable'] } });
-    const { answer } = await hearWithinSeconds(world);
-    const form = JSON.stringify(world.as('admin').openView()?.content);
-    expect(`${answer.body}${form}`).toContain('is not reachable');
-    expect(shown(world)).toContain('watch:push');
-  });
 });
 
 describe('a call of the service', () => {
@@ -189,29 +188,18 @@ describe('a call of the service', () => {
 });
 
 describe('by the clock', () => {
-  let time: ManualClock;
-  let world: TestWorld;
+  let world: DigestWorld;
   beforeEach(async () => {
-    time = createManualClock();
-    world = await openTestWorld({ time, env: { PUBLIC_URL, PORT } });
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.connect();
+    world = await openDigestWorld(undefined, { env: { PUBLIC_URL, PORT } });
     await watchPushed(world);
     world.service.requests.clear();
   });
   afterEach(() => world.stop());
 
-  async function pass(ms: number): Promise<void> {
-    for (let left = ms; left > 0; left -= 1_000) {
-      await time.advance(Math.min(1_000, left));
-      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    }
-  }
-
   async function secondsUntilRead(): Promise<number> {
-    const [from, before] = [time.now(), reads(world)];
-    while (reads(world) === before) await pass(1_000);
-    return (time.now() - from) / 1000;
+    const [from, before] = [world.time.now(), reads(world)];
+    await world.passUntil(() => reads(world) > before);
+    return (world.time.now() - from) / 1000;
   }
 
   /** A call has the feed read within two seconds of the read before. */
@@ -220,7 +208,7 @@ describe('by the clock', () => {
     const { notifications } = world.service.world.state;
     const isHeard = () => notifications.every(({ url, status }) => status === 204 || url === NOBODY);
     await expect.poll(isHeard).toBe(true);
-    await pass(2_000);
+    await world.pass(2_000);
     await untilShown(world, endRef);
   }
 
@@ -244,7 +232,7 @@ describe('by the clock', () => {
   it('a call that does not come is noticed, and said, until calls arrive again', async () => {
     await secondsUntilRead();
     await deployHeard('pushed1');
-    await pass(40_000);
+    await world.pass(40_000);
     await secondsUntilRead();
     await deployUnheard('silent1');
     await secondsUntilRead();
@@ -268,7 +256,7 @@ describe('by the clock', () => {
     deploy(world, 'busy001');
     await secondsUntilRead();
     await secondsUntilRead();
-    await pass(40_000);
+    await world.pass(40_000);
     expect(await ask(world, '/deckhand watch list')).not.toContain('do not arrive');
     world.service.faults.add({ ...busy, retryAfter: '45' });
     deploy(world, 'busy002');
@@ -283,12 +271,12 @@ describe('by the clock', () => {
   it('calls about two projects at once are both heard', async () => {
     await watchPushed(world, 'billing-api');
     await secondsUntilRead();
-    await pass(40_000);
+    await world.pass(40_000);
     deploy(world, 'first01');
     deploy(world, 'other01', { project: 'billing-api' });
     await deployHeard('third01');
     expect(shown(world)).toContain('other01');
-    await pass(400_000);
+    await world.pass(400_000);
     expect(await ask(world, '/deckhand watch list')).not.toContain('do not arrive');
   });
 
@@ -297,9 +285,9 @@ describe('by the clock', () => {
     request(hook(world), { method: 'POST' }, ({ statusCode }) => {
       status = statusCode;
     }).write('x');
-    const from = time.now();
-    while (status === undefined) await pass(1_000);
+    const from = world.time.now();
+    await world.passUntil(() => status !== undefined);
     expect(status).toBe(408);
-    expect(time.now() - from).toBeGreaterThanOrEqual(10_000);
+    expect(world.time.now() - from).toBeGreaterThanOrEqual(10_000);
   });
 });
