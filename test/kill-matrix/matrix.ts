@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { postId } from '../../src/slack/web.ts';
+import { storedRows } from '../support/stored-text.ts';
 import { CHANNEL, TEAM } from '../support/test-world.ts';
 import type { Act } from './acts.ts';
 import type { DoorName, Point } from './doors.ts';
-import { hasFormsLeft } from './forms-left.ts';
 import { openSite, type Site, type StoreKind } from './site.ts';
 
 /** What became of one act, killed at each of its points. */
@@ -110,6 +110,13 @@ async function dieAt(act: Act, site: Site, n: number, point: Point): Promise<Req
     .flatMap(({ payload }) => [payload.trigger_id, payload.event_id]);
   const requests = new Set(ids.filter((id) => typeof id === 'string'));
   return { n, point, isTaken, isKilled, requests };
+}
+
+/** Whether a form is stored that was not carried out to its end. Each database writes a row in its own way. */
+async function hasFormsLeft(url: string): Promise<boolean> {
+  const isLeft = /"state":[01]\b|,(?:created|retry|active),/;
+  const rows = (await storedRows(url)).split('\n');
+  return rows.some((row) => row.includes('requests') && /kind\W+form\b/.test(row) && isLeft.test(row));
 }
 
 /** What is not there in the end is lost, which is judged then, and not before Slack has sent everything for the last time. */
