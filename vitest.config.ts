@@ -12,8 +12,6 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.c
 const NIGHTLY = [
   'test/deploy/rolling-restart.test.ts',
   'test/process/{chaos,hostile-traffic,replicas}.test.ts',
-  'test/scheduler/test-access/forty-tests.test.ts',
-  'test/trust/starvation.test.ts',
 ];
 
 export default defineConfig({
