@@ -66,15 +66,15 @@ describe('guests', () => {
     expect(await tick(['single'])).toContain('Single-channel guests: allowed');
     await guest.command(CHANNEL, '/deckhand projects');
     await reads(world, 'Storefront');
-    const [latest] = await world.app.workspaces.open(TEAM).audit.latest(1);
-    expect(latest?.entry.target).toContain('+guests');
+    const { roles, audit } = world.app.workspaces.open(TEAM);
+    expect((await audit.latest(1))[0]?.entry.target).toContain('+guests');
     await openForm(world, 'roles');
     expect(JSON.stringify(world.as('admin').openView()?.content.blocks)).toContain(
       '"initial_options":[{"text"',
     );
 
     expect(await tick([])).not.toContain('guests');
-    const { roles } = world.app.workspaces.open(TEAM);
+    expect((await audit.latest(1))[0]?.entry.target).toContain('-guests');
     expect(await roles.holds(WHO, 'member')).toBe(false);
   });
 
