@@ -273,8 +273,8 @@ export interface Addressee {
 }
 
 /**
- * Shows a message to one person in the channel. If Deckhand may not post there, or Slack asks for a long
- * wait, it sends a direct message instead, which waits for Slack.
+ * Shows a message to one person in the channel. If Slack refuses it there by any word, or asks for a long
+ * wait, Deckhand sends a direct message instead, which waits for Slack.
  */
 export async function notifyUser(
   slack: WorkspaceSlack,
@@ -285,7 +285,7 @@ export async function notifyUser(
     try {
       return await slack.postEphemeral({ channel, user, threadTs }, message);
     } catch (error) {
-      if (!isSlackFailure(error, 'gone', 'forbidden', 'busy')) throw error;
+      if (!isSlackFailure(error, 'gone', 'forbidden', 'busy', 'rejected')) throw error;
     }
   }
   await slack.sendDirectMessage(user, message);

@@ -14,6 +14,7 @@ describe('what Slack does', () => {
     [POST, { error: 'not_in_channel' }, ['Deckhand is not in this channel yet.', '`/invite @deckhand`']],
     [POST, { error: 'is_archived' }, ['This channel is archived.', 'Use another channel.']],
     [POST, { error: 'restricted_action_read_only_channel' }, NOT_ALLOWED],
+    [POST, { error: 'org_login_required' }, ['Slack is moving this workspace', 'once that is done.']],
     [OPEN, { error: 'missing_scope' }, NOT_ALLOWED],
     [OPEN, { error: 'expired_trigger_id' }, EXPIRED],
     [OPEN, { error: 'invalid_trigger_id' }, EXPIRED],
@@ -48,6 +49,7 @@ describe('what Slack does', () => {
     ['archived', { error: 'is_archived' }],
     ['out of reach', { error: 'not_in_channel' }],
     ['busy for long', { status: 429, retryAfter: 600 }],
+    ['refused by an unknown word', { error: 'a_word_of_tomorrow' }],
   ])('a person in a channel that is %s is answered by direct message', async (_, fault) => {
     const world = await worldOfItsOwn({ env: { SLACK_RESPONSE_HOSTS: 'hooks.example.com' } });
     world.slack.fault({ method: 'chat.postEphemeral', ...fault });

@@ -31,6 +31,9 @@ const BETWEEN_PEOPLE =
 
 const NO_MESSAGE = 'The message that this belongs to was deleted. Ask again.';
 
+const MOVING =
+  'Slack is moving this workspace into an organisation. Run the command again once that is done.';
+
 const BY_WORD: ReadonlyMap<string, string> = new Map(
   Object.entries({
     invalid_auth:
@@ -38,6 +41,8 @@ const BY_WORD: ReadonlyMap<string, string> = new Map(
     is_archived: 'This channel is archived. Use another channel.',
     message_not_found: NO_MESSAGE,
     thread_not_found: NO_MESSAGE,
+    org_login_required: MOVING,
+    team_added_to_org: MOVING,
   }),
 );
 
