@@ -41,7 +41,8 @@ export function measureText(value: unknown): number {
   if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + measureText(item), 0);
   if (typeof value !== 'object' || value === null) return 0;
   return Object.entries(value).reduce(
-    (sum, [key, item]) => sum + (key === 'text' || typeof item === 'object' ? measureText(item) : 0),
+    (sum, [key, item]) =>
+      sum + (['text', 'title'].includes(key) || typeof item === 'object' ? measureText(item) : 0),
     0,
   );
 }

@@ -3,7 +3,7 @@ import { checkMessageBlocks } from '../../sandbox/slack/block-kit/message.ts';
 import type { ActivityEvent } from '../../src/service/activity.ts';
 import { type AccountReport, threadMessages } from '../../src/views/digests/digest.ts';
 import { projectsMessage } from '../../src/views/projects/projects.ts';
-import { drawPlan } from '../../src/views/test-access/items.ts';
+import { testRootMessage } from '../../src/views/test-access/test-run.ts';
 import { newsLine, watchMessages } from '../../src/views/watches/watch.ts';
 import { measureText } from '../support/sent.ts';
 
@@ -28,6 +28,11 @@ const news = (amount: number) => {
   const { root, replies } = watchMessages({ account: 'acme', lines, isTruncated: true, word: '/deckhand' });
   return [root, ...replies].map(({ blocks }) => blocks);
 };
+const unreachable = { status: 'error', message: LONG } as const;
+const results = {
+  repository: unreachable,
+  servers: many((at) => ({ ...unreachable, name: LONG, identifier: `s-${at}` })),
+};
 const report = {
   kind: 'reported',
   account: 'acme',
@@ -44,9 +49,15 @@ it.each([
   ['ten events of a watch', () => news(10)],
   ['the events of a page of a watch', () => news(150)],
   [
-    'the results of a test run',
+    'the blocks of a test run',
     () => [
-      drawPlan(many((at) => ({ key: `server:${at}`, name: LONG, status: 'error', message: LONG }) as never)),
+      testRootMessage({
+        target: { account: 'acme', project: { permalink: 'p', name: 'Storefront' } },
+        startedAt: 0,
+        now: 1,
+        runKey: 'key',
+        state: { kind: 'ended', run: { status: 'completed', created_at: null, completed_at: null, results } },
+      }).blocks,
     ],
   ],
 ])('%s are as long as Slack takes', (_what, draw) => {
