@@ -36,6 +36,7 @@ const IsOrganisation = z
 const Named = orUndefined(z.looseObject({ id: Id }));
 
 export const SlashBody = z.looseObject({
+  command: z.string(),
   text: Text,
   team_id: MaybeId,
   enterprise_id: MaybeId,

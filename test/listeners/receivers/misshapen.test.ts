@@ -113,9 +113,10 @@ const STEP = byLength(7, 1);
 async function findFailures(
   payloads: Iterable<unknown>,
   send: (payload: object) => Promise<Answer>,
+  step = STEP,
 ): Promise<string[]> {
   const failures: string[] = [];
-  const chosen = [...payloads].filter((_, at) => at % STEP === 0);
+  const chosen = [...payloads].filter((_, at) => at % step === 0);
   const queue = chosen.values();
   const work = async (): Promise<void> => {
     for (let next = queue.next(); next.done !== true; next = queue.next()) {
@@ -139,8 +140,8 @@ function sendCommand(world: TestWorld, payload: object): Promise<Answer> {
 describe('a signed payload with junk in place of any of its parts is taken or refused, and never a failure', () => {
   test('a command', async ({ world }) => {
     expect(await findFailures(withJunk(COMMAND), (body) => sendCommand(world, body))).toEqual([]);
-    // Bolt also takes a command as JSON.
-    expect(await findFailures(withJunk(COMMAND), (body) => sendJson(world, body))).toEqual([]);
+    // Bolt also takes a command as JSON, and looks for its listener by the name.
+    expect(await findFailures(withJunk(COMMAND), (body) => sendJson(world, body), 1)).toEqual([]);
   });
 
   test.for(INTERACTIONS)('$type', async (payload, { world }) => {
