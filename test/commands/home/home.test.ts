@@ -180,6 +180,8 @@ describe('App Home', () => {
     for (const words of ['*Billing API*', '*Watch* of', '09:00', '10:00', '*Invoice notices*'])
       await shows(world, words, 'admin');
     expect(shown(world, 'admin')).toContain('by direct message');
+    // By kind, and the oldest of a kind first.
+    expect(shown(world, 'admin')).toMatch(/09:00.*10:00.*\*Watch\*.*\*Invoice notices\*/);
 
     await world.as('member').openHome();
     await shows(world, '*Storefront* in');
