@@ -184,7 +184,7 @@ function pageCookie(ticketId: string): string {
 
 /** Token of a form, which only a page with the cookie knows. */
 function deriveToken(ticket: string, cookie: string): string {
-  return hashJson(JSON.stringify([ticket, cookie]));
+  return hashJson([ticket, cookie]);
 }
 
 function sealedField(id: string): Field {
