@@ -48,11 +48,12 @@ export const Project = z
   });
 export type Project = z.infer<typeof Project>;
 
-/** Lists the projects, starred ones first, otherwise in the service's order. API 4.11 (docs/service-api.md). */
+/** Lists each project once, starred ones first, otherwise in the service’s order. API 4.11 (docs/service-api.md). */
 export async function listProjects(account: AccountClient, options?: ListOptions): Promise<Project[]> {
   const call = { operation: 'listProjects', path: ['projects.json'] };
   const projects = await requestRows(account, listUnder('projects'), Project, call, options);
-  return projects.toSorted((one, other) => Number(other.starred) - Number(one.starred));
+  const unique = new Map(projects.map((project) => [project.identifier ?? project.permalink, project]));
+  return [...unique.values()].toSorted((one, other) => Number(other.starred) - Number(one.starred));
 }
 
 /** Words that services use for `ok`. */

@@ -27,6 +27,7 @@ describe('projects', () => {
     ['a list under its own key', { projects: [STORE] }, { name: 'Store' }],
     ['data with paging', { data: [STORE], meta: { total_count: '1' }, links: {} }, { name: 'Store' }],
     ['items within their key', { projects: { items: [STORE], total: 40 } }, { name: 'Store' }],
+    ['a project that is listed twice', [STORE, STORE], { name: 'Store' }],
     ['odd dates', [{ ...STORE, last_deployed_at: 'yesterday' }], { last_deployed_at: undefined }],
   ])('%s is understood', async (_what, json, project) => {
     await using wire = await openWire({ 'GET /acme/projects.json': [{ json }] });
