@@ -137,7 +137,8 @@ function createCallbackOptions(parts: InstallParts, byOauth: OauthInstallations)
 async function welcomeInto({ workspaces, config, clock }: InstallParts, installation: Installation) {
   const { workspace: id, secret } = readInstallation(installation);
   const { installer, name } = secret;
-  const workspace = workspaces.open(id);
+  // Somebody may have used Deckhand a moment before, when it was not installed.
+  const workspace = (await workspaces.enterInstalled(id)) ?? workspaces.open(id);
   await workspace.audit.record({ requestedBy: installer ?? 'unknown', what: 'install', result: 'done' });
   if (installer !== undefined) {
     const message = welcomeMessage(await describeStart(workspace));

@@ -103,12 +103,15 @@ describe('installing', () => {
     expect((await browser.open(good)).text).toContain('already used');
   });
 
-  it('tells a workspace that it is not installed in what to do', async () => {
+  it('tells a workspace that it is not installed in what to do, and welcomes it at once', async () => {
     await browser.install(TEAM, PEOPLE.admin);
     await world.app.parts.store.erase(TEAM);
     expect(await ask(world, '/deckhand connect', 'member')).toContain(
       'no longer installed in this workspace',
     );
+    // Deckhand remembers for a second that it may store no command of this workspace.
+    expect(await ask(world, '/deckhand use none', 'member')).toContain('was taken out');
+    expect((await browser.install(TEAM, PEOPLE.admin)).text).toContain('It is ready in “House”');
   });
 });
 
