@@ -193,6 +193,7 @@ async function dumpPostgres(from: string): Promise<string> {
   });
   const client = new pg.Client({ connectionString: to });
   await client.connect();
+  await moveJobs(client, MADE_AT, 'from');
   const statements = [(await runProgram(SCHEMA, [], {})).out];
   for (const table of ['public.keyv', 'pgboss.queue', 'pgboss.job']) {
     const { rows } = await client.query(`SELECT json_agg(t)::text AS text FROM ${table} t`);
@@ -230,7 +231,14 @@ const ANSWERS: ReadonlyArray<[line: string, words: string, who?: 'billing']> = [
   ['audit 50', '`server add` `acme/storefront/shop`'],
 ];
 
-/** Makes the database of a fixture. Times of jobs are moved to Postgres's own clock, which nothing can set. */
+/** Moves the times of jobs to or from Postgres's own clock, which nothing can set. */
+async function moveJobs(client: pg.Client, time: string, direction: 'to' | 'from'): Promise<void> {
+  const shift = `${direction === 'to' ? '+' : '-'} (now() - to_timestamp(${Date.parse(time) / 1000}))`;
+  const moved = ['created_on', 'start_after', 'keep_until'].map((column) => `${column} = ${column} ${shift}`);
+  await client.query(`UPDATE pgboss.job SET ${moved}`);
+}
+
+/** Makes the database of a fixture. */
 async function restore(fixture: string): Promise<string> {
   const bytes = gunzipSync(readFileSync(join(import.meta.dirname, fixture)));
   if (fixture.endsWith('.sqlite.gz')) {
@@ -242,9 +250,7 @@ async function restore(fixture: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(bytes.toString());
-  const shift = `+ (now() - to_timestamp(${Date.parse(NEXT_MORNING) / 1000}))`;
-  const moved = ['created_on', 'start_after', 'keep_until'].map((column) => `${column} = ${column} ${shift}`);
-  await client.query(`UPDATE pgboss.job SET ${moved}`);
+  await moveJobs(client, NEXT_MORNING, 'to');
   await client.end();
   return url;
 }
