@@ -23,9 +23,9 @@ export default defineConfig({
     isolate: false,
     // Node runs our TypeScript as it is.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Many tests wait for child processes, leases and Slack's deadlines, so that two more than cores go well together;
+    // Many tests wait for child processes, leases and Slack's deadlines, so that three more than cores go well together;
     // more than that load more modules than they gain.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 3,
     // Never waited out where all is well: a loaded machine takes many times as long as an idle one.
     testTimeout: byLength(120_000, 900_000),
     hookTimeout: byLength(120_000, 900_000),
