@@ -7,11 +7,12 @@ import { type DigestWorld, HOUR, openDigestWorld } from './scheduler/digests/dig
 import { ask } from './support/asking.ts';
 import { ACCOUNT, CHANNEL, EMAIL, TEAM } from './support/test-world.ts';
 
+/** One more than measured alone: a test before it in the same worker may have left a timer that runs meanwhile. */
 const MAX_FILES = {
-  'test storefront': 70,
-  'integration add': 69,
-  'invoice notice': 44,
-  digest: 52,
+  'test storefront': 71,
+  'integration add': 70,
+  'invoice notice': 45,
+  digest: 53,
 } as const;
 const MAX_STATEMENTS = {
   'test storefront': 30,
@@ -33,7 +34,7 @@ afterAll(() => print(measured));
 async function measure(name: keyof typeof MAX_FILES, travel: () => Promise<void>): Promise<Journey> {
   const journey = await measureJourney(travel);
   measured[name] = journey;
-  expect(journey.files.length).toBeLessThanOrEqual(MAX_FILES[name]);
+  expect(journey.files.length, journey.files.join('\n')).toBeLessThanOrEqual(MAX_FILES[name]);
   expect(journey.statements.length).toBeLessThanOrEqual(MAX_STATEMENTS[name]);
   expect(SHARED).toHaveLength(29);
   expect(journey.files).toEqual(expect.arrayContaining(SHARED));
