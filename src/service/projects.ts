@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
+import { projectId } from '../core/project-ref.ts';
 import {
   type CallOptions,
   type ListOptions,
@@ -52,7 +53,7 @@ export type Project = z.infer<typeof Project>;
 export async function listProjects(account: AccountClient, options?: ListOptions): Promise<Project[]> {
   const call = { operation: 'listProjects', path: ['projects.json'] };
   const projects = await requestRows(account, listUnder('projects'), Project, call, options);
-  const unique = new Map(projects.map((project) => [project.identifier ?? project.permalink, project]));
+  const unique = new Map(projects.map((project) => [projectId(project), project]));
   return [...unique.values()].toSorted((one, other) => Number(other.starred) - Number(one.starred));
 }
 
