@@ -228,10 +228,6 @@ describe('the code', () => {
     expect(matching(codeOf(product), pattern)).toEqual([]);
   });
 
-  it('has at most 215 files in src/', () => {
-    expect(product.size).toBeLessThanOrEqual(215);
-  });
-
   it('has no file over 400 lines', () => {
     const long = [...product].filter(([, text]) => text.split('\n').length > 401).map(([path]) => path);
     expect(long).toEqual([]);
