@@ -41,6 +41,7 @@ import { SETTLE_PUSHES } from './scheduler/watches/push.ts';
 import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import { checkBotToken } from './slack/token-health.ts';
 import type { Web } from './slack/web.ts';
+import { recordFormat } from './store/open-store.ts';
 import { type JobDefinition, workWith } from './workspace/define-job.ts';
 import { createWorkspaces, type Parts } from './workspace/workspace.ts';
 
@@ -141,6 +142,7 @@ export function createApp(parts: AppParts) {
       listener = await listen(routes, { host, port, log, onRefused: metrics.refused });
       metricsListener = await listenForMetrics(parts, health);
       onListening?.(listener);
+      await recordFormat(parts.store, parts.version);
       // Not awaited, because Deckhand starts without Slack. In Socket Mode, connecting checks the app token.
       const { tokenHealth, web } = parts;
       const token = config.SLACK_BOT_TOKEN;

@@ -15,7 +15,7 @@ import { createSlack, type Slack } from './slack/slack.ts';
 import { createTokenHealth } from './slack/token-health.ts';
 import { listResponseHosts } from './slack/uploads.ts';
 import { createWeb } from './slack/web.ts';
-import { expectReadable, type OpenStore, openStore, takeOver } from './store/open-store.ts';
+import { expectReadable, type OpenStore, openStore } from './store/open-store.ts';
 import { checkKeys, createSealer } from './store/sealer.ts';
 import { type Access, measureFreeBytes } from './store/sqlite.ts';
 import { mapDatabaseErrors, type UnreadableDocument } from './store/store.ts';
@@ -154,7 +154,7 @@ export interface Backend {
 
 export interface BackendOptions {
   clock: Clock;
-  /** Deckhand's release; a store of a newer one is refused. Unchecked if left out. */
+  /** Deckhand's release; a store of a newer format is refused. Unchecked if left out. */
   release?: string;
   log?: Pick<Logger, 'warn' | 'error'>;
   access?: Access | undefined;
@@ -178,8 +178,7 @@ export async function openBackend(url: string, options: BackendOptions): Promise
     onError: (err) => log?.warn({ event: 'store_error', err }, 'Store error'),
   });
   try {
-    const claim = access === 'alone' ? takeOver : expectReadable;
-    if (options.release !== undefined) await claim(store, options.release);
+    if (options.release !== undefined) await expectReadable(store, options.release);
   } catch (error) {
     await store.close();
     throw error;

@@ -4,7 +4,7 @@ import { StoreError } from '../core/errors.ts';
 import { type Clock, systemClock } from '../core/time/clock.ts';
 import { createStore, type Database, type DocumentsOptions } from './documents.ts';
 import { type Access, openSqlite } from './sqlite.ts';
-import { type Collection, GLOBAL, type Store } from './store.ts';
+import { GLOBAL, type Store } from './store.ts';
 
 const SQLITE = 'sqlite://';
 
@@ -50,38 +50,41 @@ export function isPostgres(url: string): boolean {
   return /^postgres(ql)?:\/\//.test(url);
 }
 
-const Written = z.object({ release: z.string() });
-const RELEASE_ID = 'release';
+/** Number of the store's format. A release raises it only if an older release cannot read what it writes. */
+export const STORE_FORMAT = 1;
+
+/** The first release that reads each format. Release 1.0.0 knows no formats: it refuses a store that names a newer release. */
+const FIRST_READERS: Readonly<Record<number, string>> = { 1: '1.0.0' };
+
+/** The format, and the release that wrote the store last. */
+const Written = z.object({ format: z.number(), release: z.string() });
+const OldestReader = z.object({ release: z.string() });
 /** The collection, under `GLOBAL`, with facts about the store as a whole. */
 export const ORIGIN = 'store';
 
 /**
- * Records at the start which release writes the store from now on.
- * @throws StoreError if a newer release wrote it
+ * Records which release writes the store. Called once a process is ready, so that an upgrade that never gets ready can be
+ * undone. The format is never lowered, because an older replica may be ready later.
  */
-export async function takeOver(store: Store, release: string): Promise<void> {
-  const wrote = await expectReadable(store, release);
-  if (wrote !== release) await openOrigin(store).put(RELEASE_ID, { release });
+export async function recordFormat(store: Store, release: string, format = STORE_FORMAT): Promise<void> {
+  const { written, oldestReader } = openOrigin(store);
+  const newest = await written.update('format', (current) =>
+    current !== undefined && current.format > format ? current : { format, release },
+  );
+  const reader = FIRST_READERS[newest?.format ?? format] ?? release;
+  if (newest?.release === release) await oldestReader.put('release', { release: reader });
 }
 
-/**
- * @returns the release that wrote the store
- * @throws StoreError that names both releases, if that one is newer
- */
-export async function expectReadable(store: Store, release: string): Promise<string | undefined> {
-  const wrote = (await openOrigin(store).get(RELEASE_ID))?.release;
-  if (wrote === undefined || compareReleases(wrote, release) <= 0) return wrote;
+/** @throws StoreError that names both releases, if the store has a newer format */
+export async function expectReadable(store: Store, release: string): Promise<void> {
+  const wrote = await openOrigin(store).written.get('format');
+  if (wrote === undefined || wrote.format <= STORE_FORMAT) return;
   throw new StoreError(
-    `The store was written by Deckhand ${wrote}, and this is ${release}. Start ${wrote} or newer, or restore a backup from before the upgrade.`,
+    `The store was written by Deckhand ${wrote.release}, and this is ${release}, which cannot read it. Start ${wrote.release} or newer, or restore a backup from before the upgrade.`,
   );
 }
 
-function openOrigin(store: Store): Collection<z.infer<typeof Written>> {
-  return store.of(GLOBAL).collection(ORIGIN, Written);
-}
-
-/** Compares the three numbers of two releases. */
-function compareReleases(one: string, other: string): number {
-  const [a = '', b = ''] = [one, other].map((release) => release.split(/[+-]/)[0]);
-  return a.localeCompare(b, 'en', { numeric: true });
+function openOrigin(store: Store) {
+  const { collection } = store.of(GLOBAL);
+  return { written: collection(ORIGIN, Written), oldestReader: collection(ORIGIN, OldestReader) };
 }

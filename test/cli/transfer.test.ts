@@ -10,7 +10,7 @@ import { MIGRATE, ROTATE_KEYS } from '../../src/cli/maintenance.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { openBackend } from '../../src/open.ts';
-import { openStore, takeOver } from '../../src/store/open-store.ts';
+import { openStore, recordFormat, STORE_FORMAT } from '../../src/store/open-store.ts';
 import { createSealer, parseEncryptionKeys } from '../../src/store/sealer.ts';
 import { collect, ONCE, Q, send, untilAborted } from '../jobs/fixtures.ts';
 import { mountDisk } from '../support/disk.ts';
@@ -239,7 +239,7 @@ describe('one sentence says what is wrong', () => {
     const { url, file } = await backedUp();
     const bytes = await readFile(file);
     const newer = await openStore(url);
-    await takeOver(newer, '99.0.0');
+    await recordFormat(newer, '99.0.0', STORE_FORMAT + 1);
     await newer.close();
     const [cut, letter, other, later] = ['cut', 'letter', 'other', 'later'].map((name) => `${file}-${name}`);
     await writeFile(cut ?? '', bytes.subarray(0, bytes.length / 2));
