@@ -204,7 +204,7 @@ function describeInstallFailure({ kind, reason }: SlackFailure): BrowserEnd {
 const LATE_WRITES_MS = 10 * MINUTE_MS;
 
 /** An uninstalled workspace, by its id, until no late write can arrive. */
-const Uninstalled = z.object({ at: z.number() });
+export const Uninstalled = z.object({ at: z.number() });
 
 interface UninstallParts {
   store: Store;

@@ -24,7 +24,7 @@ import {
   type OauthInstallations,
 } from '../workspace/installations.ts';
 
-const Stored = z.object({
+export const Stored = z.object({
   installedAt: z.number(),
   /** Expiry of the token in milliseconds since the epoch; undefined if it does not expire. */
   expiresAt: z.number().optional(),
@@ -312,7 +312,7 @@ const STATE_REMEMBERED_MS = HOUR_MS;
 /** Number of buckets for used states; a hash chooses the bucket, and the newer of two states takes it. */
 const USED_BUCKETS = 10_000;
 
-const UsedState = z.object({
+export const UsedState = z.object({
   state: z.string(),
   madeAt: z.number(),
   /** Creation time of the newest state that lost this bucket. It and older ones of the bucket are no longer valid. */

@@ -16,9 +16,9 @@ const MAX_STORED = 10_000;
 /** Largest number of one person. */
 const MAX_OF_PERSON = 5;
 
-const Ticket = LinkRequest.extend({ at: z.number(), isUsed: z.boolean().optional() });
+export const Ticket = LinkRequest.extend({ at: z.number(), isUsed: z.boolean().optional() });
 type Ticket = z.infer<typeof Ticket>;
-const State = Ticket.extend({
+export const State = Ticket.extend({
   /** Digest of the browser's cookie. */
   browser: z.string(),
   ticket: z.string(),

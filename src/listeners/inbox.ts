@@ -54,7 +54,7 @@ export const StoredRequest = z.discriminatedUnion('kind', [
 ]);
 export type StoredRequest = z.infer<typeof StoredRequest>;
 
-const StoredEvent = z.object({ about: z.string(), body: EventBody });
+export const StoredEvent = z.object({ about: z.string(), body: EventBody });
 export type StoredEvent = z.infer<typeof StoredEvent>;
 
 /**

@@ -105,7 +105,7 @@ export const Account = z.object({
 });
 export type Account = z.infer<typeof Account>;
 
-const Preferences = z.object({ defaultAccount: z.string().optional() });
+export const Preferences = z.object({ defaultAccount: z.string().optional() });
 const PREFERENCES_ID = 'preferences';
 /** Cache time. Shorter than the time between two polls of a run. */
 const POLLED_MS = 1_000;
@@ -278,7 +278,7 @@ export function createUnknownAccount(accountName: string): UserError {
   );
 }
 
-const Attempts = z.object({ at: z.array(z.number()) });
+export const Attempts = z.object({ at: z.array(z.number()) });
 
 /** The service's limit for one IP address. API 8 (docs/service-api.md). */
 const SIGNUPS_PER_HOUR = 3;

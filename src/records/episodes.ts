@@ -295,7 +295,7 @@ export function afterClick(
 }
 
 /** `outcome`: the outcome to note. Without it, the job closes an episode that had no news for a week. */
-const EpisodeJob = z.object({ key: z.string(), outcome: Outcome.optional() });
+export const EpisodeJob = z.object({ key: z.string(), outcome: Outcome.optional() });
 export type EpisodeJob = z.infer<typeof EpisodeJob>;
 
 export const EPISODE_JOBS: JobType<EpisodeJob> = { queue: 'episodes', schema: EpisodeJob };
@@ -317,7 +317,7 @@ export function makeProjectRef({ project, permalink = project, name }: Subject):
   return { ...(project === permalink ? {} : { identifier: project }), permalink, name };
 }
 
-const DiagnosisJob = z.object({
+export const DiagnosisJob = z.object({
   /** `subjectKey` of the episode. */
   key: z.string(),
   /** The failure to start a test for; undefined if a test has ended. */

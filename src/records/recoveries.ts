@@ -9,7 +9,7 @@ import { type EpisodeRecord, episodeRecords, failingNow, Subject, subjectKey } f
 import type { createSchedules, Guard, Watch } from './schedules.ts';
 
 /** An ended failure of a project that a channel follows. */
-const Recovery = Subject.omit({ kind: true, person: true }).extend({
+export const Recovery = Subject.omit({ kind: true, person: true }).extend({
   endedAt: z.number(),
   /** How long it took to recover; undefined if it was closed. */
   tookMs: z.number().optional(),

@@ -324,7 +324,7 @@ export function isSameSubject(one: WatchSubject, other: WatchSubject): boolean {
 /** Lock, across replicas, for all changes of a workspace's schedules. */
 export const SCHEDULES_LOCK = 'schedules';
 
-const AccountsChanged = z.object({ at: z.number() });
+export const AccountsChanged = z.object({ at: z.number() });
 
 export const RECONCILE_SCHEDULES: JobType<z.infer<typeof AccountsChanged>> = {
   queue: 'settle-accounts',

@@ -7,7 +7,7 @@ import type { Collection, WorkspaceStore } from '../store/store.ts';
 export const ServerRef = z.object({ identifier: z.string(), name: z.string() });
 export type ServerRef = z.infer<typeof ServerRef>;
 
-const KnownServers = z.object({ servers: z.array(ServerRef) });
+export const KnownServers = z.object({ servers: z.array(ServerRef) });
 
 /** Larger than any project. The oldest entries are dropped first. */
 const MAX_SERVERS = 200;

@@ -9,7 +9,7 @@ import type { Field, WorkspaceSealer } from '../store/sealer.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 /** A person's link to their own user at the service. API 5.3 (docs/service-api.md). */
-const Link = z.object({
+export const Link = z.object({
   /** The complete response of the token endpoint. */
   sealedTokens: z.string(),
   /** E-mail address at the service, if the service gives it. */
@@ -81,7 +81,7 @@ const MAX_NAME = 100;
 const Claim = z.object({ name: z.string(), user: z.string(), at: z.number() });
 export type Claim = z.infer<typeof Claim>;
 
-const Claims = z.object({ claims: z.array(Claim) });
+export const Claims = z.object({ claims: z.array(Claim) });
 
 /** Slack users by the `makePersonKey` of the names that they claimed. */
 export type Mentions = ReadonlyMap<string, string>;

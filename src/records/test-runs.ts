@@ -159,7 +159,7 @@ function makeRunId({ startedAt, target }: Pick<Run, 'startedAt' | 'target'>): st
   return `${String(startedAt).padStart(15, '0')} ${makeTargetKey(target)}`;
 }
 
-const LatestRun = z.object({ run: z.string() });
+export const LatestRun = z.object({ run: z.string() });
 
 export const KEPT_MS = 30 * DAY_MS;
 /** How long a replaced run remains, so that its thread can be completed. */

@@ -6,7 +6,7 @@ import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 
 /** A command that was typed before its account was connected or its name claimed. */
-const WaitingCommand = z.object({
+export const WaitingCommand = z.object({
   invocation: StoredInvocation,
   text: z.string(),
   /** The account at which the person must claim their name. Undefined: any working account is enough. */

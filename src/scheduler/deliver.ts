@@ -206,7 +206,7 @@ async function editRoot(
 /** Longer than Deckhand tries to post any occurrence. */
 export const KEPT_MS = 7 * DAY_MS;
 
-const Sent = z.object({ ts: z.string() });
+export const Sent = z.object({ ts: z.string() });
 
 function openDeliveries({ store }: Workspace): Collection<z.infer<typeof Sent>> {
   return store.collection('deliveries', Sent);

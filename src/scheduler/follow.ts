@@ -59,7 +59,7 @@ export interface Following<State extends Followed, View extends { kind: string }
 }
 
 /** Id of the document that holds the state. */
-const Pointer = z.object({ id: z.string() });
+export const Pointer = z.object({ id: z.string() });
 type Pointer = z.infer<typeof Pointer>;
 
 /** Follows something to its end, and shows the end in Slack. If the root message is gone, it only logs the end. */

@@ -8,11 +8,11 @@ import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { readZone } from './slack-people.ts';
 
-const NoData = z.object({});
+export const NoData = z.object({});
 export const REFRESH_HOME: JobType<z.infer<typeof NoData>> = { queue: 'refresh-home', schema: NoData };
 
 /** A person who opened App Home lately, and the version that Slack shows them. */
-const Viewer = z.object({ openedAt: z.number(), hash: z.string().optional() });
+export const Viewer = z.object({ openedAt: z.number(), hash: z.string().optional() });
 export type Viewer = z.infer<typeof Viewer>;
 
 /** Changes come in groups, so a refresh waits for further ones. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { hashJson } from '../core/json.ts';
 import { GLOBAL, type Store } from '../store/store.ts';
 
-const HookToken = z.object({ workspace: z.string(), account: z.string(), project: z.string() });
+export const HookToken = z.object({ workspace: z.string(), account: z.string(), project: z.string() });
 export type HookToken = z.infer<typeof HookToken>;
 
 /** Tokens in the addresses that the service calls. The store holds only digests. */

@@ -81,7 +81,7 @@ export function makeInstallationLock(workspace: string): string {
   return `installation ${workspace}`;
 }
 
-const Ended = z.object({ at: z.number() });
+export const Ended = z.object({ at: z.number() });
 
 /** One workspace, whose token the environment holds. */
 export function singleInstallation(

@@ -3,7 +3,7 @@ import { hashJson } from '../core/json.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 
-const Claim = z.object({ request: z.string().optional() });
+export const Claim = z.object({ request: z.string().optional() });
 
 export type Once = ReturnType<typeof createOnce>;
 

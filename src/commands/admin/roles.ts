@@ -265,7 +265,7 @@ function describeChanges(before: Grants | undefined, after: Grants): string {
   return changes.join(', ').slice(0, 500) || 'unchanged';
 }
 
-const AccessRequest = z.object({
+export const AccessRequest = z.object({
   user: z.string(),
   role: z.enum(GIVEN_ROLES),
   /** The command that was refused. */

@@ -14,7 +14,7 @@ import { ACK_WITHIN_MS, SEEN_MS } from '../inbox.ts';
 import { ExecutedStep } from '../payloads/schemas.ts';
 import { createContext, runStages } from './pipeline.ts';
 
-const RunStep = z.object({ name: z.string(), execution: z.string(), inputs: z.unknown().optional() });
+export const RunStep = z.object({ name: z.string(), execution: z.string(), inputs: z.unknown().optional() });
 type RunStep = z.infer<typeof RunStep>;
 
 /** Runs the steps of Slack's Workflow Builder, by `callback_id` in manifest.yml. */

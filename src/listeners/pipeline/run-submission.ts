@@ -233,7 +233,7 @@ async function finishForm(sentForm: SentForm, submitted: Submitted, isShown: boo
 }
 
 /** A submitted form, stored from before its ack until a day later. */
-const StoredForm = z.object({
+export const StoredForm = z.object({
   /** Slack's id of the click whose job runs the form. */
   request: z.string(),
   /** A form with errors (`faulty`) may be sent again. */

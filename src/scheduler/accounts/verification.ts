@@ -23,7 +23,7 @@ const MAX_PAUSE_MS = 15 * 60_000;
 const WATCHED_MS = 7 * DAY_MS;
 
 /** A sign-up whose e-mail is not verified yet. Each poll is a job of its own. */
-const Watched = z.object({
+export const Watched = z.object({
   account: z.string(),
   /**
    * The person who signed up, and the time (milliseconds since the epoch). Later connections of the account

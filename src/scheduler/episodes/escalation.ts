@@ -19,7 +19,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, mayBeMentioned, postReplies } from '../deliver.ts';
 
 /** The subject's key, the episode's id, and when the mention is due. */
-const EscalationJob = z.object({ key: z.string(), episode: z.string(), at: z.number() });
+export const EscalationJob = z.object({ key: z.string(), episode: z.string(), at: z.number() });
 type EscalationJob = z.infer<typeof EscalationJob>;
 
 const ESCALATION_JOBS: JobType<EscalationJob> = { queue: 'escalations', schema: EscalationJob };

@@ -157,7 +157,7 @@ function resumeSentence({ word }: Pick<Workspace, 'word'>, paused: readonly Sche
   return `Once this is fixed, resume ${paused.length === 1 ? 'it' : 'them'} with ${suggestions.join(', ')}.`;
 }
 
-const OwnerNotice = z.object({
+export const OwnerNotice = z.object({
   /** The same for each attempt, so that it is sent once. */
   id: z.string(),
   user: z.string().optional(),

@@ -26,7 +26,7 @@ export async function listFollowers<K extends FeedKind>(
   return all.filter(({ channel, account }) => channel === place.channel && account === place.account);
 }
 
-const BatchJob = z.object({ channel: z.string(), account: z.string(), batch: z.string() });
+export const BatchJob = z.object({ channel: z.string(), account: z.string(), batch: z.string() });
 type BatchJob = z.infer<typeof BatchJob>;
 
 export function definePostJob(outbox: Outbox): JobDefinition<BatchJob> {

@@ -242,7 +242,7 @@ export interface PollInterval {
 }
 
 /** One poll of an account. It plans the next. `at` is its due time, milliseconds since the epoch. */
-const PollJob = z.object({ account: z.string(), at: z.number() });
+export const PollJob = z.object({ account: z.string(), at: z.number() });
 type PollJob = z.infer<typeof PollJob>;
 
 function makeJobType({ queue }: PollInterval): JobType<PollJob> {
@@ -250,7 +250,7 @@ function makeJobType({ queue }: PollInterval): JobType<PollJob> {
 }
 
 /** Results of an account's latest polls. */
-const Pace = z.object({
+export const Pace = z.object({
   failures: z.number(),
   retryAt: z.number().optional(),
   /** Number of polls in a row that got `record_not_found`. */

@@ -140,7 +140,7 @@ export function resumeSchedule(
 const UNDO_MS = 10 * 60_000;
 
 /** Schedules of one kind and channel that one request removed. */
-const Removal = z.object({
+export const Removal = z.object({
   removed: z.array(Schedule),
   /** The request that restored them. It may be repeated after a kill. */
   undoRequest: z.string().optional(),

@@ -29,7 +29,7 @@ import {
 const HEAD_START_MS = 250;
 
 /** Id of the order. */
-const OrderJob = z.object({ order: z.string() });
+export const OrderJob = z.object({ order: z.string() });
 type OrderJob = z.infer<typeof OrderJob>;
 
 /** Stores a confirmed order. A confirmation that is sent twice makes one order. */

@@ -145,7 +145,7 @@ export async function followServer(
   await FOLLOW_PROVISIONING.begin(workspace, id, id);
 }
 
-const FollowedSync = z.object({
+export const FollowedSync = z.object({
   account: z.string(),
   resource: z.string(),
   before: z.string(),

@@ -76,7 +76,7 @@ async function callUs(
   return answer.kind === 'integration' ? answer.integration.identifier : answer.identifier;
 }
 
-const Settling = z.object({
+export const Settling = z.object({
   /** The removal that was undone. */
   restored: z.string().optional(),
 });

@@ -22,7 +22,7 @@ const Ending = z.union([
 /** End of a step: the outputs that the manifest names, or a reason. */
 export type Ending = z.infer<typeof Ending>;
 
-const EndStep = z.object({ execution: z.string(), ending: Ending });
+export const EndStep = z.object({ execution: z.string(), ending: Ending });
 type EndStep = z.infer<typeof EndStep>;
 
 export type RunEnding =
