@@ -4,15 +4,14 @@ import { NameIndex } from '../core/names.ts';
 import type { Project } from '../service/projects.ts';
 import type { Command } from './command.ts';
 import {
-  cleanCommandText,
   isDurable,
   type Matched,
   mistakes,
   parseArguments,
   routeCommand,
   SYNONYMS,
-  splitWords,
 } from './command-router.ts';
+import { cleanCommandText, splitWords } from './typed-words.ts';
 
 /** A likely command line. */
 export interface Likely {

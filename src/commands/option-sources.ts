@@ -14,8 +14,8 @@ import { readAddress } from '../service/addresses.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
 import { readZone } from '../workspace/slack-people.ts';
 import { type OptionContext, type OptionSource, parseForm } from './command.ts';
-import { splitWords } from './command-router.ts';
 import { resolveAccount } from './targets/targets.ts';
+import { splitWords } from './typed-words.ts';
 
 /**
  * Menus in place of identifiers. A command registers each under the name of the field that it fills; any form may use it with

@@ -1,7 +1,7 @@
 import type { EntityPresentDetailsArguments } from '@slack/web-api';
 import { z } from 'zod';
 import type { EventHandler, SlackEvent } from '../commands/command.ts';
-import { cleanCommandText } from '../commands/command-router.ts';
+import { cleanCommandText } from '../commands/typed-words.ts';
 import { readDetails } from '../commands/unfurls/unfurl.ts';
 import type { Audited, Invocation } from '../core/message.ts';
 import { escapeMarkup } from '../core/mrkdwn.ts';
@@ -12,7 +12,7 @@ import { NotServed } from '../workspace/installations.ts';
 import type { Workspaces } from '../workspace/workspace.ts';
 import { type Inbox, SEEN_MS, type StoredEvent, type StoredRequest } from './inbox.ts';
 import { Id, MaybeId } from './payloads/schemas.ts';
-import { createContext, runStages } from './pipeline/pipeline.ts';
+import { createContext, handleRequest } from './pipeline/pipeline.ts';
 
 const DetailsRequested = z.object({
   user: Id,
@@ -36,7 +36,7 @@ export async function showDetails(workspaces: Workspaces, { about, body }: Store
   const { user, channel, trigger_id, entity_url } = data;
   const invocation: Invocation = { user, channel, requestId: body.event_id };
   const context = createContext(workspace, invocation);
-  const pane = await runStages<Pane>({
+  const pane = await handleRequest<Pane>({
     kind: 'details',
     workspace,
     invocation,

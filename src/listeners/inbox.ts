@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Submitted, ViewState } from '../commands/command.ts';
-import { isDurable, routeCommand } from '../commands/command-router.ts';
+import { type CommandLine, isDurable, routeCommand } from '../commands/command-router.ts';
 import type { Registry } from '../commands/registry.ts';
 import { StoreUnavailable } from '../core/errors.ts';
 import { type Invocation, type Message, StoredInvocation } from '../core/message.ts';
@@ -67,6 +67,8 @@ export interface SlackHandles {
   message?: Message | undefined;
   /** Modal of the click. */
   state?: ViewState | undefined;
+  /** The typed command, read before the ack. */
+  line?: CommandLine | undefined;
   /** An ack for each click on a form. */
   acks?: FormAck[];
   /** Set if the person was told that nothing was done; the database may have stored the request late. */
@@ -199,16 +201,17 @@ export async function inTime<T>(clock: Clock, work: Promise<T>): Promise<T> {
 export function isStoredFirst(
   registry: Registry,
   request: Exclude<StoredRequest, { kind: 'form' }>,
+  { line }: SlackHandles,
 ): boolean {
   switch (request.kind) {
     case 'command':
-      return isDurableText(registry, request.text);
+      return line?.matched !== undefined && isDurable(line.matched);
     case 'shortcut':
       return registry.shortcut(request.callbackId)?.shortcut.durable === true;
     case 'action': {
       const action = registry.action(request.actionId)?.action;
-      const line = action?.leadsTo?.(request.blockId ?? '');
-      return action?.durable === true && (line === undefined || isDurableText(registry, line));
+      const leadsTo = action?.leadsTo?.(request.blockId ?? '');
+      return action?.durable === true && (leadsTo === undefined || isDurableText(registry, leadsTo));
     }
   }
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { App, type Receiver, type ViewSubmitAction } from '@slack/bolt';
 import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
+import { readCommandLine } from '../commands/command-router.ts';
 import type { Registry } from '../commands/registry.ts';
 import type { Invocation } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
@@ -40,7 +41,7 @@ import {
   SlashBody,
   SubmissionBody,
 } from './payloads/schemas.ts';
-import { createContext, runStages } from './pipeline/pipeline.ts';
+import { createContext, handleRequest } from './pipeline/pipeline.ts';
 import { explainNotStored, respondFailure, respondPrivately } from './pipeline/respond.ts';
 import { runText } from './pipeline/run-command.ts';
 import { createActionRequest, createShortcutRequest, runOptions } from './pipeline/run-interaction.ts';
@@ -180,9 +181,12 @@ async function refuseUnserved(
  */
 async function acknowledge(shared: Shared, incoming: IncomingRequest, ack: Ack): Promise<void> {
   const { workspaces, registry, background } = shared;
-  const { request, handles } = incoming;
+  const { request } = incoming;
+  const line = request.kind === 'command' ? readCommandLine(registry, request.text) : undefined;
+  const handles = { ...incoming.handles, line };
   const workspace = await workspaces.admit(incoming.workspace);
-  if (isStoredFirst(registry, request)) return storeAndAcknowledge(shared, workspace, incoming, ack);
+  if (isStoredFirst(registry, request, handles))
+    return storeAndAcknowledge(shared, workspace, { ...incoming, handles }, ack);
   await ack();
   if (isForSlack(registry, request, handles)) return;
   background.begin(() => runRequest(registry, workspace, request, handles));
@@ -231,11 +235,11 @@ async function runRequest(
   const context = { ...createContext(workspace, invocation), registry };
   switch (request.kind) {
     case 'command':
-      return runText(context, request);
+      return runText(context, { ...request, line: handles.line });
     case 'action':
-      return void (await runStages(createActionRequest({ ...context, request, handles })));
+      return void (await handleRequest(createActionRequest({ ...context, request, handles })));
     case 'shortcut':
-      return void (await runStages(createShortcutRequest({ ...context, request, handles })));
+      return void (await handleRequest(createShortcutRequest({ ...context, request, handles })));
     case 'form':
       return runSubmission(context, request, handles, (attempt ?? 1) > 1);
   }

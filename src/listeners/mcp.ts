@@ -15,7 +15,7 @@ import { ProjectNeeded, ServerNeeded } from '../workspace/projects.ts';
 import type { Parts, Workspace, Workspaces } from '../workspace/workspace.ts';
 import { SEEN_MS } from './inbox.ts';
 import { Id, MaybeId } from './payloads/schemas.ts';
-import { createContext, runStages } from './pipeline/pipeline.ts';
+import { createContext, handleRequest } from './pipeline/pipeline.ts';
 import { type ReadBody, Refused, type Routes } from './receivers/http-server.ts';
 
 interface ToolParts extends Pick<Parts, 'installations'> {
@@ -162,7 +162,7 @@ async function runTool(
   if (tool.isChange === true && !(await workspace.once(['tool', invocation.requestId], SEEN_MS)))
     return { refusal: 'This request was carried out already.' };
   const context = createContext(workspace, invocation);
-  return runStages<ToolAnswer>({
+  return handleRequest<ToolAnswer>({
     kind: 'tool',
     workspace,
     invocation,

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanCommandText, splitWords } from '../../src/commands/command-router.ts';
+import { cleanCommandText, splitWords } from '../../src/commands/typed-words.ts';
 
 describe('what a person types', () => {
   it.each([

@@ -18,7 +18,8 @@ import { isLoopbackBaseUrl } from '../../service/addresses.ts';
 import { DAY_NAMES, describeHandle } from '../../views/schedules/words.ts';
 import { findHandle, readHandle } from '../../workspace/slack-people.ts';
 import { type CommandContext, FormFault, showUnderField } from '../command.ts';
-import { SYNONYMS, splitWords } from '../command-router.ts';
+import { SYNONYMS } from '../command-router.ts';
+import { splitWords } from '../typed-words.ts';
 
 const CADENCES = [
   'daily',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ViewState } from '../../commands/command.ts';
-import { cleanCommandText } from '../../commands/command-router.ts';
+import { cleanCommandText } from '../../commands/typed-words.ts';
 import { defined, parseJson } from '../../core/json.ts';
 import type { Invocation, Message } from '../../core/message.ts';
 import { GLOBAL } from '../../store/store.ts';

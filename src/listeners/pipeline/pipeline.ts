@@ -10,7 +10,7 @@ import { showProgress } from './respond.ts';
 
 /** A request: who sent it, which command handles it, and how to reply. */
 export interface Request<Result extends Audited> {
-  kind: Kind;
+  kind: 'command' | 'action' | 'shortcut' | 'form' | 'options' | 'step' | 'tool' | 'details';
   workspace: Workspace;
   invocation: Invocation;
   /** Name of the command. Undefined if this version does not know it, so that no permission is needed. */
@@ -51,11 +51,6 @@ interface End<Result> {
   outcome: 'done' | 'refused' | 'failed';
 }
 
-type Next<Result> = () => Promise<End<Result>>;
-
-/** A part of the work that wraps all stages after it. */
-type Stage = <R extends Audited>(request: Request<R>, next: Next<R>) => Promise<End<R>>;
-
 /** Creates the context of a request, once. */
 export function createContext(workspace: Workspace, invocation: Invocation): CommandContext {
   const { user, channel } = invocation;
@@ -70,48 +65,97 @@ export function createContext(workspace: Workspace, invocation: Invocation): Com
   };
 }
 
-/** Stages of each kind around its handler, the outermost first. */
-const STAGES = {
-  command: [instrument, explainToPerson, respond, progress, authorise, account, audit],
-  action: [instrument, explainToPerson, respond, progress, authorise, once, audit],
-  shortcut: [instrument, explainToPerson, respond, progress, authorise, audit],
-  // The ack of a form is its answer, within the time that Slack allows.
-  form: [instrument, explainToPerson, authorise, audit],
-  options: [explainToPerson, authorise],
-  step: [instrument, explainToPerson, respond, authorise, audit],
-  tool: [instrument, explainToPerson, authorise, audit],
-  // The pane of a work object changes nothing.
-  details: [instrument, explainToPerson, authorise],
-} as const satisfies Record<string, readonly Stage[]>;
-
-export type Kind = keyof typeof STAGES;
-
-/** Carries out a request, stage by stage. */
-export async function runStages<Result extends Audited>(request: Request<Result>): Promise<Result> {
-  const stages: readonly Stage[] = STAGES[request.kind];
-  const work = stages.reduceRight<Next<Result>>(
-    (next, stage) => () => stage(request, next),
-    () => runHandler(request),
-  );
-  return (await work()).result;
-}
-
-async function runHandler<Result extends Audited>(request: Request<Result>): Promise<End<Result>> {
-  const result = await request.run();
-  const hasErrors = 'kind' in result && result.kind === 'errors';
-  return { result, outcome: hasErrors ? 'refused' : 'done' };
+/** Handles a request. Its steps are the functions below, in the order in which they run. */
+export async function handleRequest<R extends Audited>(request: Request<R>): Promise<R> {
+  // A menu sends a request with each typed letter.
+  const end = request.kind === 'options' ? await answer(request) : await traceRequest(request);
+  return end.result;
 }
 
 /** Records a span and counts the outcome, without typed text: a command's name is the registry's. */
-function instrument<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
+function traceRequest<R extends Audited>(request: Request<R>): Promise<End<R>> {
   const { workspace, kind, command = 'unknown' } = request;
   return workspace.tracing.run(describeRequestSpan(request), async (span) => {
-    const end = await next();
+    const end = await answer(request);
     workspace.metrics.command(command, kind, end.outcome);
     span.set({ 'deckhand.outcome': end.outcome });
     if (end.outcome === 'failed') span.fail(end.outcome);
     return end;
   });
+}
+
+/** Replies with the result, or explains the failure to the person. */
+async function answer<R extends Audited>(request: Request<R>): Promise<End<R>> {
+  try {
+    const end = await showWork(request);
+    await request.respond?.(end.result);
+    return end;
+  } catch (error) {
+    return { result: await request.explain(error), outcome: isMistake(error) ? 'refused' : 'failed' };
+  }
+}
+
+/** Shows that slow work continues. */
+async function showWork<R extends Audited>(request: Request<R>): Promise<End<R>> {
+  const endProgress = request.showProgress && showProgress(request.workspace, request.showProgress);
+  return runAllowed(request).finally(endProgress);
+}
+
+/** Runs the request if the person may, if it has its account, and if it did not run before. */
+async function runAllowed<R extends Audited>(request: Request<R>): Promise<End<R>> {
+  await authorise(request);
+  await expectAccount(request);
+  return runOnce(request);
+}
+
+/** Checks the permission of every request, so that a revoked role or permission counts at once. */
+async function authorise(request: Request<Audited>): Promise<void> {
+  const { workspace, invocation, command, role, actsIn } = request;
+  if (command === undefined) return;
+  const channels = [invocation.channel, actsIn ?? invocation.channel];
+  const refusal = await findRefusal(workspace, { user: invocation.user, command, role, channels });
+  if (refusal === undefined) return;
+  if (request.kind !== 'options') await record(request, { what: command, target: request.target }, 'refused');
+  throw refusal;
+}
+
+/** Stores a command that needs an account until one is connected. */
+async function expectAccount({ workspace, invocation, pending }: Request<Audited>): Promise<void> {
+  if (pending === undefined || (await workspace.accounts.defaultName(invocation)) !== undefined) return;
+  await workspace.waiting.keep(invocation, pending);
+  throw new AccountNeeded();
+}
+
+async function runOnce<R extends Audited>(request: Request<R>): Promise<End<R>> {
+  const { claim } = request;
+  if (claim === undefined) return runAudited(request);
+  const earlier = await claim.take();
+  if (earlier !== undefined) return { result: earlier, outcome: 'refused' };
+  try {
+    const end = await runAudited(request);
+    if (end.outcome !== 'done') await claim.release();
+    return end;
+  } catch (error) {
+    await claim.release();
+    throw error;
+  }
+}
+
+/** Runs the handler. Records every change in the audit log, also failed ones. A person's mistake changes nothing. */
+async function runAudited<R extends Audited>(request: Request<R>): Promise<End<R>> {
+  try {
+    const result = await request.run();
+    const hasErrors = 'kind' in result && result.kind === 'errors';
+    for (const change of [result.audit ?? []].flat())
+      await recordDone(request, change, hasErrors ? 'failed' : 'done');
+    return { result, outcome: hasErrors ? 'refused' : 'done' };
+  } catch (error) {
+    // A handler may refuse a part of its command.
+    const about = { target: describeTarget(request, error) };
+    if (error instanceof Refusal && request.kind !== 'options') await record(request, about, 'refused');
+    else if (request.isChange && !isMistake(error)) await record(request, about, 'failed');
+    throw error;
+  }
 }
 
 function describeRequestSpan({ workspace, kind, command = 'unknown', what }: Request<Audited>): SpanStart {
@@ -121,81 +165,6 @@ function describeRequestSpan({ workspace, kind, command = 'unknown', what }: Req
     'deckhand.workspace': workspace.id,
   });
   return { name: `${kind} ${command}`, kind: 'internal', attributes };
-}
-
-async function explainToPerson<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
-  try {
-    return await next();
-  } catch (error) {
-    const outcome = isMistake(error) ? 'refused' : 'failed';
-    return { result: await request.explain(error), outcome };
-  }
-}
-
-async function respond<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
-  const end = await next();
-  await request.respond?.(end.result);
-  return end;
-}
-
-async function progress<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
-  if (request.showProgress === undefined) return next();
-  const endProgress = showProgress(request.workspace, request.showProgress);
-  return next().finally(endProgress);
-}
-
-/** Checks the permission of every request, so that a revoked role or permission counts at once. */
-async function authorise<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
-  const { workspace, invocation, command, role, actsIn } = request;
-  if (command === undefined) return next();
-  const channels = [invocation.channel, actsIn ?? invocation.channel];
-  const refusal = await findRefusal(workspace, { user: invocation.user, command, role, channels });
-  if (refusal === undefined) return next();
-  // A menu sends a request with each typed letter, and changes nothing.
-  if (request.kind !== 'options') await record(request, { what: command, target: request.target }, 'refused');
-  throw refusal;
-}
-
-/** Stores a command that needs an account until one is connected. */
-async function account<R extends Audited>(
-  { workspace, invocation, pending }: Request<R>,
-  next: Next<R>,
-): Promise<End<R>> {
-  if (pending === undefined || (await workspace.accounts.defaultName(invocation)) !== undefined)
-    return next();
-  await workspace.waiting.keep(invocation, pending);
-  throw new AccountNeeded();
-}
-
-async function once<R extends Audited>({ claim }: Request<R>, next: Next<R>): Promise<End<R>> {
-  if (claim === undefined) return next();
-  const earlier = await claim.take();
-  if (earlier !== undefined) return { result: earlier, outcome: 'refused' };
-  try {
-    const end = await next();
-    if (end.outcome !== 'done') await claim.release();
-    return end;
-  } catch (error) {
-    await claim.release();
-    throw error;
-  }
-}
-
-/** Records every change in the audit log, also failed ones. A person's mistake changes nothing. */
-async function audit<R extends Audited>(request: Request<R>, next: Next<R>): Promise<End<R>> {
-  try {
-    const end = await next();
-    const { audit: changes = [] } = end.result;
-    const result = end.outcome === 'done' ? 'done' : 'failed';
-    for (const change of [changes].flat()) await recordDone(request, change, result);
-    return end;
-  } catch (error) {
-    // A handler may refuse a part of its command.
-    const about = { target: describeTarget(request, error) };
-    if (error instanceof Refusal) await record(request, about, 'refused');
-    else if (request.isChange && !isMistake(error)) await record(request, about, 'failed');
-    throw error;
-  }
 }
 
 /** Failed account and target of a request, for the audit log. */

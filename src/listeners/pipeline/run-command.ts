@@ -1,12 +1,12 @@
 import type { CommandContext } from '../../commands/command.ts';
 import {
-  cleanCommandText,
+  type CommandLine,
   isDurable,
   type Matched,
   parseArguments,
+  readCommandLine,
   replaceAddresses,
   routeCommand,
-  splitWords,
   UnclearWords,
   unknownCommand,
 } from '../../commands/command-router.ts';
@@ -26,7 +26,7 @@ import { openFormMessage, suggestionsMessage } from '../../views/help/help.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { runStages } from './pipeline.ts';
+import { handleRequest } from './pipeline.ts';
 import {
   askInChannel,
   isMention,
@@ -40,6 +40,8 @@ import {
 /** Typed text, and the choices of menus in place of words. */
 interface Typed {
   text: string;
+  /** The text as it was read before the ack. */
+  line?: CommandLine | undefined;
   project?: string | undefined;
   server?: string | undefined;
   /** Set if the choice was made in a message that only asked for it. */
@@ -56,13 +58,11 @@ export interface RequestContext extends CommandContext {
 /** Runs typed text as a command, and replies. */
 export async function runText(context: RequestContext, request: Typed): Promise<void> {
   const { registry, workspace, invocation } = context;
-  const text = rewriteHelpFlag(cleanCommandText(request.text));
-  const isBare = splitWords(text).words.length === 0;
-  const matched = routeCommand(registry.commands, isBare ? `${registry.start} ${text}` : text);
+  const { text, matched } = request.line ?? readCommandLine(registry, request.text);
   const isSuggestion = isMention(invocation) && (matched === undefined || request.isAside === true);
   const start = registry.commands.find(({ name }) => name === registry.start);
   const command = isSuggestion ? start : matched?.command;
-  await runStages<Reply>({
+  await handleRequest<Reply>({
     kind: 'command',
     workspace,
     invocation,
@@ -78,15 +78,8 @@ export async function runText(context: RequestContext, request: Typed): Promise<
       await followReply(context, reply, text);
       await removeWorking(workspace, invocation, request.isAnswer);
     },
-    explain: (error) => answerOrAsk(context, error, { ...request, text }, command?.name ?? 'unknown'),
+    explain: (error) => answerOrAsk(context, error, { ...request, text }, matched),
   });
-}
-
-/** Flag at the end of the line that asks for help, as in other command lines. */
-const HELP_FLAG = /(?:^| )(?:--help|-h)$/i;
-
-function rewriteHelpFlag(line: string): string {
-  return HELP_FLAG.test(line) ? `help ${line.replace(HELP_FLAG, '')}`.trim() : line;
 }
 
 async function runMatched(
@@ -147,10 +140,10 @@ async function answerOrAsk(
   context: RequestContext,
   error: unknown,
   { text, isAnswer }: Typed,
-  command: string,
+  matched: Matched | undefined,
 ): Promise<Reply> {
-  const { workspace, invocation, registry } = context;
-  const matched = routeCommand(registry.commands, text);
+  const { workspace, invocation } = context;
+  const command = matched?.command.name ?? 'unknown';
   const retry = { text, isDurable: matched !== undefined && isDurable(matched) };
   const question = await createQuestion(context, error, retry);
   const put = matched?.command.isPosted === true ? askInChannel : respondPrivately;

@@ -11,7 +11,7 @@ import { drawNotice, resendable } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { SlackHandles, StoredRequest } from '../inbox.ts';
 import type { OptionsBody } from '../payloads/schemas.ts';
-import { type Claim, type Request, runStages } from './pipeline.ts';
+import { type Claim, handleRequest, type Request } from './pipeline.ts';
 import { replaceMessage, respondFailure, respondWorking, storeAnswerThread } from './respond.ts';
 import { followReply, type RequestContext } from './run-command.ts';
 import { withAnswer } from './submission-view.ts';
@@ -188,7 +188,7 @@ export async function runOptions(
   if (entry === undefined) return { options: [] };
   const { source, command } = entry;
   const fallback = (): Choice[] => source.fallback?.(value) ?? [];
-  const { choices } = await runStages<Audited & { choices: Choice[] }>({
+  const { choices } = await handleRequest<Audited & { choices: Choice[] }>({
     kind: 'options',
     workspace,
     invocation,

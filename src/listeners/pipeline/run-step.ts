@@ -12,7 +12,7 @@ import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { ACK_WITHIN_MS, SEEN_MS } from '../inbox.ts';
 import { ExecutedStep } from '../payloads/schemas.ts';
-import { createContext, runStages } from './pipeline.ts';
+import { createContext, handleRequest } from './pipeline.ts';
 
 export const RunStep = z.object({ name: z.string(), execution: z.string(), inputs: z.unknown().optional() });
 type RunStep = z.infer<typeof RunStep>;
@@ -69,7 +69,7 @@ async function runStep(workspace: Workspace, step: WorkflowStep | undefined, dat
   const inputs: unknown = step?.inputs.parse(data.inputs);
   const end = (ending: Ending): Promise<void> =>
     step?.isMenu ? endStepNow(workspace, execution, ending) : endSteps(workspace, [execution], ending);
-  await runStages<Audited & { ending?: Ending | undefined }>({
+  await handleRequest<Audited & { ending?: Ending | undefined }>({
     kind: 'step',
     workspace,
     invocation: context.invocation,

@@ -19,7 +19,7 @@ import {
   type SlackHandles,
   type StoredRequest,
 } from '../inbox.ts';
-import { findInvalid, runStages } from './pipeline.ts';
+import { findInvalid, handleRequest } from './pipeline.ts';
 import {
   explainNotStored,
   MARKS_MS,
@@ -163,7 +163,7 @@ function refuseToRepeat({ view }: ViewState): Submitted {
 function carryOutForm(sentForm: SentForm): Promise<Submitted> {
   const { workspace, invocation, state, entry } = sentForm;
   const submission = entry?.submission;
-  return runStages<Submitted>({
+  return handleRequest<Submitted>({
     kind: 'form',
     workspace,
     invocation,

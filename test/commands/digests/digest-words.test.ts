@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { splitWords } from '../../../src/commands/command-router.ts';
 import { readDigestWords } from '../../../src/commands/digests/digest.ts';
+import { splitWords } from '../../../src/commands/typed-words.ts';
 import { UserError } from '../../../src/core/errors.ts';
 
 const read = (text: string) => readDigestWords(splitWords(text, ['skip-quiet']).words);
