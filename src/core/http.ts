@@ -125,6 +125,11 @@ export function describeUnreached(error: unknown, depth = 0): string | undefined
   return reason ?? describeUnreached(error.cause ?? first, depth + 1);
 }
 
+/** An address or path without slashes at its end. */
+export function trimSlashes(address: string): string {
+  return address.replace(/(?<!\/)\/+$/, '');
+}
+
 /** True if a URL's host is this machine. Such URLs may use http. */
 export function isThisMachine(hostname: string): boolean {
   return hostname === '[::1]' || isLocalName(hostname) || /^127(?:\.\d{1,3}){3}$/.test(hostname);

@@ -50,7 +50,7 @@ export function mrkdwnText(text: string): Markup {
   return { type: 'mrkdwn', text, verbatim: true };
 }
 
-const TOKEN = /(<[^>]*>)/;
+const TOKEN = /(<[^<>]*>)/;
 // Bare domains and e-mail addresses need no mark, because posts and edits use `parse: none`.
 const ADDRESS_SIGN = /(?<=[\p{L}\p{N}]):(?=\/\/)|\b(?:mailto|tel|javascript|data):/giu;
 const WORD_JOINER = '\u2060';
@@ -102,7 +102,7 @@ export function duration(ms: number): string {
 
 /** Turns mrkdwn into plain text, for fields without markup. */
 export function unmarked(text: string): string {
-  return unescapeMarkup(text.replace(/<(?:[^|>]*\|)?([^>]*)>/g, '$1').replace(/`([^`]*)`|[`*]/g, '$1'));
+  return unescapeMarkup(text.replace(/<(?:[^<|>]*\|)?([^<>]*)>/g, '$1').replace(/`([^`]*)`|[`*]/g, '$1'));
 }
 
 /** Cuts a text to at most `max` UTF-16 units, but never within a code point. */

@@ -130,7 +130,7 @@ function readMention(body: SlackEvent): { request: StoredRequest; clientId: stri
 /** Subtypes of messages that people post. */
 const SUBTYPES: ReadonlySet<string> = new Set(['', 'file_share', 'me_message', 'thread_broadcast']);
 
-const GREETING = /^\W*(?:hi|hello|hey|ok|okay|please)?\W*$/i;
+const GREETING = /^\W*(?:$|(?:hi|hello|hey|ok|okay|please)\W*$)/i;
 const MAX_GREETING = 40;
 const EMOJI_NAME = /:[\w+-]+:/g;
 
@@ -145,7 +145,7 @@ const COURTESY = /^(?:(?:please|pls|hi|hello|hey)(?:,? |$))+|,? (?:please|pls|th
 /** Longest command, with the names before it. */
 const MAX_READ = 4_000;
 
-const MENTION = /<@([A-Z0-9]+)(?:\|[^>]{0,80})?>/g;
+const MENTION = /<@([A-Z0-9]+)(?:\|[^<>]{0,80})?>/g;
 const QUOTED_LINE = /^[ \t]*(?:&gt;|>).*$/gm;
 /** Code blocks, inline code, quoted lines, and everything after `>>>`. */
 const ASIDE = /```[\s\S]*?```|`[^`\n]+`|^[ \t]*(?:&gt;&gt;&gt;|>>>)[\s\S]*|^[ \t]*(?:&gt;|>).*$/gm;

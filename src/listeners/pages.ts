@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Settings } from '../config.ts';
-import { isThisMachine } from '../core/http.ts';
+import { isThisMachine, trimSlashes } from '../core/http.ts';
 import { DAY_MS, withTimeout } from '../core/time/clock.ts';
 import { KEPT_MS as AUDIT_MS, MAX_AUDIT_ROWS } from '../records/audit.ts';
 import { QUIET_MS } from '../records/episodes.ts';
@@ -32,7 +32,7 @@ export function sendPage(
 
 /** Path of the public address, without a slash at its end. */
 export function readBasePath(publicUrl: string | undefined): string {
-  return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
+  return publicUrl === undefined ? '' : trimSlashes(new URL(publicUrl).pathname);
 }
 
 /** Browsers accept a cookie with this prefix only from the host itself, over https, with the path `/`. */

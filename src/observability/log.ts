@@ -27,18 +27,20 @@ const SECRETS: ReadonlyArray<[RegExp, string]> = [
   [/\bxoxe\.[A-Za-z0-9.-]+/g, '[slack token]'],
   [/\bBasic\s+[A-Za-z0-9+/=]{8,}/gi, 'Basic [hidden]'],
   [/\bBearer\s+[A-Za-z0-9._~+/=-]{8,}/gi, 'Bearer [hidden]'],
-  [/https?:\/\/[^\s"']*\/(?:commands|actions|services|app|workflows)\/[A-Z0-9][^\s"']*/g, '[response url]'],
   [/([?&](?:code|state|token|client_secret|api_key|password)=)[^&\s"']+/gi, '$1[hidden]'],
   // An API key has 40 characters. API 5.1 (docs/service-api.md). Digests of that length are hidden too.
   [/\b[A-Za-z0-9]{40}\b/g, '[api key]'],
 ];
 
+const ADDRESS = /https?:\/\/[^\s"']+/g;
+const RESPONSE_PATH = /\/(?:commands|actions|services|app|workflows)\/[A-Z0-9]/;
+
 /** Hides everything in a finished line that looks like a secret or could break the line, as a second safeguard. */
 export function scrub(line: string): string {
-  return SECRETS.reduce(
-    (text, [pattern, replacement]) => text.replace(pattern, replacement),
-    escapeControls(line),
+  const text = escapeControls(line).replace(ADDRESS, (url) =>
+    RESPONSE_PATH.test(url) ? '[response url]' : url,
   );
+  return SECRETS.reduce((hidden, [pattern, replacement]) => hidden.replace(pattern, replacement), text);
 }
 
 /** Logged properties of an error. Others may hold a request or a row of the database. */

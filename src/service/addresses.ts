@@ -1,5 +1,5 @@
 import { UserError } from '../core/errors.ts';
-import { isThisMachine } from '../core/http.ts';
+import { isThisMachine, trimSlashes } from '../core/http.ts';
 import { code } from '../core/mrkdwn.ts';
 
 const PLACEHOLDER = '{account}';
@@ -31,7 +31,7 @@ export class BaseUrl {
   /** Returns the address of an account, without a slash at the end. The name must be a slug. */
   of(account: string): { origin: string; path: string } {
     const url = new URL(this.#template.replace(PLACEHOLDER, account));
-    return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
+    return { origin: url.origin, path: trimSlashes(url.pathname) };
   }
 
   /** Finds the account's name in an address of this shape. */

@@ -1,5 +1,5 @@
 import { ServiceError } from '../core/errors.ts';
-import type { HttpAnswer, Proxies } from '../core/http.ts';
+import { type HttpAnswer, type Proxies, trimSlashes } from '../core/http.ts';
 import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
@@ -179,5 +179,5 @@ function parseAddress(text: string): Address {
   const fault = findAddressFault(text);
   if (fault !== undefined) throw new TypeError(`the service's signup url ${fault}`);
   const url = new URL(text);
-  return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
+  return { origin: url.origin, path: trimSlashes(url.pathname) };
 }

@@ -81,7 +81,7 @@ function readOperations(description: Description): Map<string, string[]> {
 
 /** Ignores names of parameters, `.json` and a slash at the end. */
 function normalizePath(path: string): string {
-  const plain = path.replace(/\{[^}]*\}/g, '{}').replace(/:\w+/g, '{}');
+  const plain = path.replace(/\{[^{}]*\}/g, '{}').replace(/:\w+/g, '{}');
   return plain.replace(/\/+/g, '/').replace(/(?:\.json|\.\{\}|\(\.\{\}\))?\/?$/, '');
 }
 

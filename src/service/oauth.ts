@@ -1,7 +1,7 @@
 import * as openid from 'openid-client';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
-import { type HttpAnswer, sendRequest } from '../core/http.ts';
+import { type HttpAnswer, sendRequest, trimSlashes } from '../core/http.ts';
 import { defined, isObject, parseJson, parseObject } from '../core/json.ts';
 import { findAddressFault } from './addresses.ts';
 
@@ -98,7 +98,7 @@ async function discover(options: OauthOptions): Promise<openid.Configuration> {
 
 /** Uses the addresses of API 5.3 for a service without metadata, without PKCE. */
 function useDocumented(options: OauthOptions): openid.Configuration {
-  const base = options.authUrl.replace(/\/+$/, '');
+  const base = trimSlashes(options.authUrl);
   const configuration = new openid.Configuration(
     {
       issuer: options.siteUrl,
@@ -118,7 +118,7 @@ async function discoverAtSite(options: OauthOptions): Promise<openid.Configurati
   const { siteUrl, clientId, clientSecret } = options;
   const isLocal = new URL(siteUrl).protocol === 'http:';
   const configuration = await openid.discovery(
-    new URL(`${siteUrl.replace(/\/+$/, '')}/.well-known/oauth-authorization-server`),
+    new URL(`${trimSlashes(siteUrl)}/.well-known/oauth-authorization-server`),
     clientId,
     {},
     openid.ClientSecretPost(clientSecret),

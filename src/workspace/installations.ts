@@ -1,6 +1,7 @@
 import type { InstallProvider, InstallURLOptions } from '@slack/oauth';
 import { z } from 'zod';
 import { UserError } from '../core/errors.ts';
+import { trimSlashes } from '../core/http.ts';
 import { hashJson } from '../core/json.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { isSlackFailure } from '../slack/failure.ts';
@@ -120,5 +121,5 @@ export function makeLinkAddress(publicUrl: string, ticket: string): string {
 }
 
 export function makePublicAddress(publicUrl: string, path: string): string {
-  return `${publicUrl.replace(/\/+$/, '')}${path}`;
+  return `${trimSlashes(publicUrl)}${path}`;
 }

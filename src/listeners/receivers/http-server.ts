@@ -189,6 +189,9 @@ export function sendText(response: ServerResponse, status: number, text: string,
   response.writeHead(status, { 'content-type': `${type}; charset=utf-8` }).end(text);
 }
 
+/** No route has a longer path, with the path of the public address before it. */
+const MAX_PATH = 200;
+
 async function answerRequest(
   routes: Routes,
   request: IncomingMessage,
@@ -201,7 +204,8 @@ async function answerRequest(
     for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
   if (url === null || !isAsWritten(url, request.url ?? '/')) return sendText(response, 400, 'bad request');
   const { pathname } = url;
-  const anyLast = pathname.replace(/[^/]+(\/?)$/, '*$1');
+  if (pathname.length > MAX_PATH) return sendText(response, 404, 'not found');
+  const anyLast = pathname.replace(/(?<=\/)[^/]+(\/?)$/, '*$1');
   const handler = routes[`${request.method} ${pathname}`] ?? routes[`${request.method} ${anyLast}`];
   if (handler === undefined) return refuseRoute(routes, pathname, response);
   try {

@@ -59,6 +59,17 @@ describe('the listener', () => {
     }
   });
 
+  it('is not held up by long paths', async () => {
+    const { port } = await open();
+    const before = process.cpuUsage();
+    for (let at = 0; at < 60; at += 1) {
+      const answer = await fetch(`http://127.0.0.1:${port}/slack/${'a'.repeat(15_500)}//`);
+      expect(answer.status).toBe(404);
+    }
+    // Some milliseconds each. Several seconds in all, if each place in a path is a new beginning.
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_500);
+  });
+
   it('tells nobody why it failed, and the log alone', async () => {
     const { port } = await open();
     const answer = await fetch(`http://127.0.0.1:${port}/broken`);
