@@ -44,7 +44,8 @@ export function hookRoutes(parts: HookParts): Routes {
   };
 }
 
-const MAX_BODY_BYTES = 64_000;
+/** A call may list all changed files of a large deployment. */
+const MAX_BODY_BYTES = 5_000_000;
 const MAX_BODY_MS = 10_000;
 
 /** @throws Refused if the body is too large or too slow */

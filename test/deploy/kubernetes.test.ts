@@ -21,7 +21,7 @@ const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 /** The part of Kubernetes' API in these files: keys by the key above them. Its server drops a misspelt key silently. */
 const KEYS: Record<string, string> = {
   '': 'apiVersion kind metadata spec namespace labels resources configMapGenerator images',
-  metadata: 'name labels',
+  metadata: 'annotations name labels',
   spec: `replicas revisionHistoryLimit strategy selector template automountServiceAccountToken enableServiceLinks
     terminationGracePeriodSeconds topologySpreadConstraints securityContext containers volumes ports ingressClassName
     tls rules podSelector policyTypes ingress egress minAvailable jobLabel endpoints`,
@@ -74,7 +74,7 @@ const KEYS: Record<string, string> = {
   images: 'name newName newTag',
 };
 /** Their keys are the operator's own. */
-const LABELS = ['labels', 'matchLabels'];
+const LABELS = ['labels', 'matchLabels', 'annotations'];
 
 function unknownKeys(value: unknown, parent = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => unknownKeys(item, parent));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { INTERNAL_PATHS, PUBLIC_PATHS, readText, readYaml } from '../support/deployment-files.ts';
 
 /** Deckhand refuses larger bodies itself. */
-const LARGEST_BODY = 1.5;
+const LARGEST_BODY = 5;
 
 /** As nginx chooses: an exact location first, then the longest prefix. */
 function nginxForwards(config: string, path: string): boolean {
