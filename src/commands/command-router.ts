@@ -51,20 +51,22 @@ function splitLine(commands: readonly Command[], text: string): Words {
 }
 
 function routeWords(commands: readonly Command[], { words, flags, unknown }: Words): Matched | undefined {
-  const { byName } = getIndex(commands);
+  const { byName, synonyms, alone: singles } = getIndex(commands);
   const lower = words.slice(0, MAX_NAME).map(spellName);
   for (let length = MAX_NAME; length > 0; length -= 1) {
     const typed = lower.slice(0, length).join(' ');
-    const alone = words.length === length ? ALONE.get(typed) : undefined;
+    const alone = words.length === length ? singles.get(typed) : undefined;
     const rest = words.slice(length);
-    const command = byName.get(typed) ?? byName.get(alone ?? '');
+    const command = byName.get(typed) ?? alone;
     if (command !== undefined) return { command, rest: { words: rest, flags, unknown }, isSynonym: false };
-    const target = SYNONYMS.get(typed);
-    if (target === undefined) continue;
-    const other = byName.get(target) ?? commands.find(({ name }) => target.startsWith(`${name} `));
-    if (other === undefined) continue;
-    const implied = target.split(' ').slice(other.name.split(' ').length);
-    return { command: other, rest: { words: [...implied, ...rest], flags, unknown }, isSynonym: true };
+    const synonym = synonyms.get(typed);
+    if (synonym === undefined) continue;
+    const implied = synonym.implied === undefined ? [] : [synonym.implied];
+    return {
+      command: synonym.command,
+      rest: { words: [...implied, ...rest], flags, unknown },
+      isSynonym: true,
+    };
   }
   return undefined;
 }
@@ -82,7 +84,22 @@ function indexCommands(commands: readonly Command[]) {
   const byName = new Map(commands.map((command) => [command.name, command]));
   const switches = commands.flatMap((command) => command.switches ?? []);
   const argumentNames = commands.flatMap(({ flags = [], positionals }) => [...flags, ...positionals]);
-  return { byName, switches, options: new Set(['account', ...switches, ...argumentNames]) };
+  const options = new Set(['account', ...switches, ...argumentNames]);
+  const synonyms = new Map(
+    commands.flatMap((command) =>
+      listSynonyms(command).map(([typed, implied]) => [typed, { command, implied }] as const),
+    ),
+  );
+  const alone = new Map(commands.flatMap((command) => (command.alone ? [[command.alone, command]] : [])));
+  return { byName, synonyms, alone, switches, options };
+}
+
+/** Other words for a command, each with the first word after the command that it implies. */
+export function listSynonyms({
+  synonyms = [],
+  shorthands = {},
+}: Command): ReadonlyArray<readonly [typed: string, implied?: string]> {
+  return [...synonyms.map((typed) => [typed] as const), ...Object.entries(shorthands)];
 }
 
 /** True if the command changes something. Deckhand then stores it before the ack. */
@@ -255,55 +272,3 @@ function nameFor({ project, server }: Addressed, flag: string): string {
 function quote(name: string): string {
   return `"${name.replaceAll('"', '')}"`;
 }
-
-/** First words of several commands, and the command for each if it is typed alone. */
-const ALONE: ReadonlyMap<string, string> = new Map([
-  ['digest', 'digest list'],
-  ['guard', 'guard list'],
-  ['server', 'server show'],
-]);
-
-/** Synonyms of commands. */
-const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
-  accounts: ['account', 'keys'],
-  activity: ['deployments', 'deploys', 'feed', 'history', 'log', 'logs'],
-  'activity stats': ['figures', 'statistics', 'stats'],
-  'beta enroll': ['beta enrol', 'enrol', 'enroll'],
-  build: ['builds'],
-  connect: ['login'],
-  deploy: ['redeploy', 'rollback'],
-  'digest add': ['digest create', 'digest new', 'remind', 'reminder', 'schedule'],
-  'digest list': ['digest show', 'digests'],
-  'digest preview': ['preview'],
-  'digest remove': ['digest delete', 'digest stop'],
-  disconnect: ['logout'],
-  doctor: ['health', 'ping'],
-  failing: ['failures', 'incident', 'incidents', 'outages', 'status'],
-  'guard add': ['guard create', 'guard new', 'monitor'],
-  'guard list': ['guard show', 'guards'],
-  'guard run': ['guard check', 'guard test'],
-  'guard remove': ['guard delete', 'guard stop'],
-  help: ['commands'],
-  hosting: ['resources'],
-  'hosting regions': ['regions'],
-  'hosting sizes': ['sizes'],
-  'integration edit': ['integrations'],
-  invoices: ['bill', 'billing', 'bills', 'invoice'],
-  projects: ['project'],
-  roles: ['permissions'],
-  'server add': ['server create', 'server new'],
-  'server show': ['server list', 'servers'],
-  settings: ['config', 'configure'],
-  signup: ['register'],
-  test: ['check', 'run'],
-  unwatch: ['unsubscribe', 'watch delete', 'watch remove', 'watch stop'],
-  use: ['bind'],
-  watch: ['subscribe', 'watch add'],
-  'watch list': ['subscriptions', 'watches'],
-  whoami: ['who'],
-};
-
-/** Command by synonym. */
-export const SYNONYMS: ReadonlyMap<string, string> = new Map(
-  Object.entries(OTHER_WORDS).flatMap(([name, typed]) => typed.map((words) => [words, name] as const)),
-);

@@ -191,7 +191,17 @@ type TargetKind = keyof Targets;
 export interface Command<Args = unknown, Kind extends TargetKind = TargetKind> {
   /** One or two words, e.g. `server add`. */
   name: string;
+  /** Other words for it. */
+  synonyms?: readonly string[];
+  /** Words that mean it with its first words, e.g. `stats` for `activity stats`. */
+  shorthands?: Readonly<Record<string, string>>;
+  /** A word that means it if nothing follows, e.g. `digest` for `digest list`. */
+  alone?: string;
   summary: string;
+  /** Its line in the overview of help, in at most eight words. Commands with the same phrase share a line. */
+  phrase: string | undefined;
+  /** Its name in that line. Default: `name`. */
+  shownAs?: string;
   /** Words after the name: `[project] [server]`. */
   usage: string;
   examples?: readonly string[];

@@ -5,11 +5,11 @@ import type { Project } from '../service/projects.ts';
 import type { Command } from './command.ts';
 import {
   isDurable,
+  listSynonyms,
   type Matched,
   mistakes,
   parseArguments,
   routeCommand,
-  SYNONYMS,
 } from './command-router.ts';
 import { cleanCommandText, splitWords } from './typed-words.ts';
 
@@ -106,10 +106,11 @@ function withProject(commands: readonly Command[], line: string, { permalink }: 
 }
 
 /** Rates how well the words fit: the whole name best, then one word of it or a synonym, then a word of its summary. */
-function rateCommand({ name, summary }: Command, words: readonly string[]): number {
+function rateCommand(command: Command, words: readonly string[]): number {
+  const { name, summary } = command;
   const names = name.split(' ');
   const isAmongWords = (part: string): boolean => words.some((word) => isLike(word, part));
-  const synonyms = [...SYNONYMS].filter(([, command]) => `${command} `.startsWith(`${name} `));
+  const synonyms = listSynonyms(command);
   const inName = names.filter(isAmongWords).length;
   // "deployments" is another word for the activity, and only like `deploy`.
   const isSynonym = synonyms.some(([typed]) => words.includes(typed));

@@ -34,6 +34,8 @@ import { listRoles } from '../permission.ts';
 
 export const whoami = defineCommand({
   name: 'whoami',
+  phrase: 'says who you are at the service',
+  synonyms: ['who'],
   summary: 'Shows who you are, whose key acts for you, and what you may do here',
   role: 'member',
   target: 'account',
@@ -58,6 +60,7 @@ const ReleaseButton = z.object({ account: z.string(), user: z.string(), at: z.nu
 
 export const me = defineCommand({
   name: 'me',
+  phrase: 'says who you are at the service',
   summary: 'Claims your name at the service, so that watches mention you; alone it shows your name',
   usage: '<name>|none',
   examples: ['me Kim Lee', 'me none'],
@@ -154,6 +157,7 @@ function isAvailable({ SERVICE_AUTH_URL, SERVICE_OAUTH_CLIENT_ID }: Settings): b
 
 export const link = defineCommand({
   name: 'link',
+  phrase: 'says who you are at the service',
   summary: 'Links you to your own user at the deployment service, in your browser',
   role: 'member',
   isAvailable,
@@ -197,6 +201,7 @@ export const link = defineCommand({
 
 export const unlink = defineCommand({
   name: 'unlink',
+  phrase: 'says who you are at the service',
   summary: 'Deletes your link to your user at the service',
   role: 'member',
   durable: true,

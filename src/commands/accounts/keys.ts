@@ -52,6 +52,8 @@ import { readAccountName, resolveAccount } from '../targets/targets.ts';
 
 export const accounts = defineCommand({
   name: 'accounts',
+  phrase: 'for accounts of the service',
+  synonyms: ['account', 'keys'],
   summary:
     'Lists the connected accounts with their keys: what each is for, whose it is, and whether it works',
   role: 'member',
@@ -64,6 +66,8 @@ export const accounts = defineCommand({
 
 export const accountsDefault = defineCommand({
   name: 'accounts default',
+  phrase: 'for accounts of the service',
+  shownAs: 'accounts',
   summary: 'Sets the account to use if neither the words nor the channel name one',
   usage: '<account>',
   examples: ['accounts default acme'],
@@ -87,6 +91,8 @@ export const accountsDefault = defineCommand({
 
 export const disconnect = defineCommand({
   name: 'disconnect',
+  phrase: 'for accounts of the service',
+  synonyms: ['logout'],
   summary: 'Disconnects a key of an account (admins), or your own, and deletes it',
   usage: '<account>',
   // Everybody may remove their own key; other keys are for admins.
@@ -176,6 +182,8 @@ const Fields = z.object({
 
 export const connect = defineCommand({
   name: 'connect',
+  phrase: 'for accounts of the service',
+  synonyms: ['login'],
   summary: 'Connects an account (admins), or a key of your own to one that is connected',
   usage: '[account]',
   examples: ['connect', 'connect acme'],

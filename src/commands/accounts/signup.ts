@@ -63,6 +63,8 @@ const Fields = z
 
 export const signup = defineCommand({
   name: 'signup',
+  phrase: 'for accounts of the service',
+  synonyms: ['register'],
   summary: 'Creates an account at the deployment service and connects it',
   role: 'admin',
   isAvailable: (config) => config.SERVICE_SIGNUP_URL !== undefined,

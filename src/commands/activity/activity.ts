@@ -28,6 +28,9 @@ const DEFAULT_RANGE = 'last_7_days';
 
 export const activity = defineCommand({
   name: 'activity',
+  phrase: 'shows what happened, and what fails now',
+  synonyms: ['deployments', 'deploys', 'feed', 'history', 'log', 'logs'],
+  shorthands: { figures: 'stats', statistics: 'stats', stats: 'stats' },
   summary: 'Shows what happened lately, and how deployments went',
   usage: '[range] [stats] [project|all]',
   examples: ['activity', 'activity today', 'activity 30d stats', 'activity week storefront'],

@@ -15,6 +15,7 @@ const SIZE = `Give how many entries a page has, from 1 to ${MAX_ON_PAGE}.`;
 
 export const audit = defineCommand({
   name: 'audit',
+  phrase: 'shows who did what',
   summary: 'Shows who did what, and what was refused, newest first',
   usage: '[n]',
   examples: ['audit', 'audit 50'],

@@ -14,6 +14,8 @@ import { defineCommand, replyPrivately } from '../command.ts';
 
 export const doctor = defineCommand({
   name: 'doctor',
+  phrase: 'checks that everything works',
+  synonyms: ['health', 'ping'],
   summary: 'Checks the connection, permissions, scopes, scheduler and store',
   role: 'member',
   async run(_, { workspace, invocation: { user } }) {

@@ -64,6 +64,8 @@ export function createRolesCommand(commands: () => readonly Command[]): Command 
       .filter((name) => !isAlwaysAllowed(name));
   return defineCommand({
     name: 'roles',
+    phrase: 'says who may do what',
+    synonyms: ['permissions'],
     summary: 'Sets who is admin, operator and billing, and which commands may run in this channel',
     role: 'admin',
     run: async (_, context) => ({

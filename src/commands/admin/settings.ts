@@ -27,6 +27,8 @@ const Fields = z.object({
 
 export const settings = defineCommand({
   name: 'settings',
+  phrase: 'sets this channel’s project and threads',
+  synonyms: ['config', 'configure'],
   summary: 'Sets this channel’s threads, layout, default project and time zone',
   role: 'operator',
   takesAccount: true,

@@ -12,6 +12,7 @@ import { isServed } from '../../scheduler/schedules/lifecycle.ts';
 import type { DigestChoices } from '../../scheduler/schedules/start.ts';
 import { refreshProject } from '../../scheduler/schedules/timed.ts';
 import { digestMessage, digestModal } from '../../views/digests/digest.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import { readActivityWords } from '../activity/activity.ts';
 import {
@@ -65,9 +66,15 @@ function pickContents({ cadence, zone, range, skipQuiet, account, project }: Dig
   return { cadence, zone, range, skipQuiet, account, project: project && projectId(project) };
 }
 
+/** Other words for `digest add`. */
+const ADD_SYNONYMS = ['digest create', 'digest new', 'remind', 'reminder', 'schedule'];
+
 export const digestCommands: readonly Command[] = [
   ...timedCommands(DIGEST_FEATURE, {
     name: 'digest add',
+    phrase: SCHEDULE_FACES.digest.phrase,
+    shownAs: 'digest',
+    synonyms: ADD_SYNONYMS,
     summary: 'Posts a digest of the activity in this channel, by these words or in a form',
     usage:
       '[<daily|weekdays|weekly:<day>> <HH:MM> | cron:"<five fields>"] [zone] [range] [--project <project>|all] [--skip-quiet]',
@@ -91,7 +98,7 @@ export const digestCommands: readonly Command[] = [
     async run(args, context) {
       const channel = expectChannel(context);
       if (args.words === undefined) return openTimedForm(DIGEST_FEATURE, channel, context);
-      const words = readDigestWords(typedAfter('digest add', context.text, ['skip-quiet']));
+      const words = readDigestWords(typedAfter(ADD_SYNONYMS, context.text, ['skip-quiet']));
       const { invocation, workspace } = context;
       const bound = await workspace.channels.get(channel);
       const account = context.account ?? bound.account;
@@ -108,6 +115,9 @@ export const digestCommands: readonly Command[] = [
   }),
   defineCommand({
     name: 'digest preview',
+    phrase: SCHEDULE_FACES.digest.phrase,
+    shownAs: 'digest',
+    synonyms: ['preview'],
     summary: 'Shows you a digest as it would be posted now',
     usage: '[id]',
     role: 'operator',

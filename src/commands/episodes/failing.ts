@@ -17,6 +17,8 @@ import { findRefusal } from '../permission.ts';
 
 export const failing = defineCommand({
   name: 'failing',
+  phrase: 'shows what happened, and what fails now',
+  synonyms: ['failures', 'incident', 'incidents', 'outages', 'status'],
   summary: 'Shows what fails now in this channel, since when, and who is on it',
   role: 'member',
   run: async (_, context) => ({ kind: 'private', message: await drawFailing(context) }),

@@ -7,7 +7,7 @@ import { type Guard, isAsleep, type Schedule, type TimedSchedule } from '../../r
 import { runGuard } from '../../scheduler/guards/guard.ts';
 import type { GuardChoices } from '../../scheduler/schedules/start.ts';
 import { say } from '../../views/blocks/message.ts';
-import { whyPaused } from '../../views/schedules/schedule.ts';
+import { SCHEDULE_FACES, whyPaused } from '../../views/schedules/schedule.ts';
 import { escalationValues, guardModal } from '../../views/schedules/timed.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
 import { readZone } from '../../workspace/slack-people.ts';
@@ -61,6 +61,9 @@ const GUARD_FEATURE = {
 
 const guardRun = defineCommand({
   name: 'guard run',
+  phrase: SCHEDULE_FACES.guard.phrase,
+  shownAs: 'guard',
+  synonyms: ['guard check', 'guard test'],
   summary: 'Tests the project of a guard now',
   usage: '[id|project]',
   role: 'operator',
@@ -85,8 +88,14 @@ const guardRun = defineCommand({
   },
 });
 
+/** Other words for `guard add`. */
+const ADD_SYNONYMS = ['guard create', 'guard new', 'monitor'];
+
 const guardSchedules = timedCommands(GUARD_FEATURE, {
   name: 'guard add',
+  phrase: SCHEDULE_FACES.guard.phrase,
+  shownAs: 'guard',
+  synonyms: ADD_SYNONYMS,
   summary: 'Tests a project on a schedule, silent while all is reachable, by these words or in a form',
   usage:
     '[project] [<daily|weekdays|weekly:<day>> <HH:MM> | hourly | cron:"<five fields>"] [zone] [--mention <@person|@group>] [--after <minutes>m]',
@@ -108,7 +117,7 @@ const guardSchedules = timedCommands(GUARD_FEATURE, {
     // Before the form opens, which would hold them for a while.
     if (after !== undefined && mention === undefined) await readEscalation(context, { after });
     if (words === undefined) return openTimedForm(GUARD_FEATURE, channel, context, { mention, after });
-    const typed = typedAfter('guard add', context.text);
+    const typed = typedAfter(ADD_SYNONYMS, context.text);
     const projectName = typed.slice(0, findCadenceIndex(typed)).join(' ') || undefined;
     const times = typed.slice(findCadenceIndex(typed));
     if (times.length === 0) {

@@ -28,6 +28,8 @@ import { runnable } from '../permission.ts';
 export function createHelp(groups: () => readonly CommandGroup[]): Command {
   return defineCommand({
     name: 'help',
+    phrase: undefined,
+    synonyms: ['commands'],
     summary: 'Shows what Deckhand can do, or how one command is used',
     usage: '[command|all]',
     role: 'member',
@@ -83,6 +85,7 @@ const Typed = z.object({ text: z.string(), thread: z.string().optional() });
 /** The command of a bare slash word: the next steps in this channel. */
 export const start = defineCommand({
   name: 'start',
+  phrase: undefined,
   summary: 'Shows what to do next in this channel; so does the slash word alone',
   role: 'member',
   run: async (_, context) => ({ kind: 'private', message: await drawStart(context) }),

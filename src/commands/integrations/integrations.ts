@@ -61,6 +61,8 @@ const FORM = {
 
 export const integrationAdd = defineCommand({
   name: 'integration add',
+  phrase: 'sends deployments to your other tools',
+  shownAs: 'integration',
   summary: 'Sets up an integration of a project: chats, error trackers, caches and more',
   usage: '[project]',
   examples: ['integration add', 'integration add storefront'],
@@ -87,6 +89,9 @@ const MAX_IDENTIFIER = 255;
 
 export const integrationEdit = defineCommand({
   name: 'integration edit',
+  phrase: 'sends deployments to your other tools',
+  shownAs: 'integration',
+  synonyms: ['integrations'],
   summary: 'Changes an integration; only what you change is sent',
   usage: '[id] [project]',
   examples: ['integration edit', 'integration edit k3m9x'],

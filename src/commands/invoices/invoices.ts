@@ -29,6 +29,8 @@ import { resolveAccount } from '../targets/targets.ts';
 
 export const invoices = defineCommand({
   name: 'invoices',
+  phrase: 'lists invoices, sends PDFs, posts new ones',
+  synonyms: ['bill', 'billing', 'bills', 'invoice'],
   summary: 'Lists the account’s invoices, or sends you one as a PDF',
   usage: '[number]',
   examples: ['invoices', 'invoices 1001'],
@@ -126,6 +128,8 @@ const { pause, resume, remove } = scheduleCommands('invoices');
 
 export const invoicesNotify = defineCommand({
   name: 'invoices notify',
+  phrase: 'lists invoices, sends PDFs, posts new ones',
+  shownAs: 'invoices',
   summary: 'Posts new, paid and overdue invoices in this channel, or stops that',
   usage: '[here|off]',
   examples: ['invoices notify here', 'invoices notify off'],

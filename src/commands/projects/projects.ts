@@ -29,6 +29,8 @@ import { findBoundProject, resolveAccount } from '../targets/targets.ts';
 
 export const projects = defineCommand({
   name: 'projects',
+  phrase: 'lists projects, each with a test button',
+  synonyms: ['project'],
   summary: 'Lists the account’s projects, starred ones first',
   usage: '[filter]',
   examples: ['projects shop'],
@@ -69,6 +71,8 @@ const UNBOUND = 'No project is bound to this channel. Which one do you mean?';
 
 export const use = defineCommand({
   name: 'use',
+  phrase: 'sets this channel’s project and threads',
+  synonyms: ['bind'],
   summary: 'Binds this channel to a project, so that commands need not name it',
   usage: '[<project>|none]',
   examples: ['use', 'use storefront', 'use none'],
@@ -114,6 +118,8 @@ export const use = defineCommand({
 /** People try this command, but the service's API cannot deploy. */
 export const deploy = defineCommand({
   name: 'deploy',
+  phrase: undefined,
+  synonyms: ['redeploy', 'rollback'],
   summary: 'Says where deployments and rollbacks are started: Deckhand starts none',
   role: 'member',
   takesAccount: true,

@@ -18,7 +18,6 @@ import { isLoopbackBaseUrl } from '../../service/addresses.ts';
 import { DAY_NAMES, describeHandle } from '../../views/schedules/words.ts';
 import { findHandle, readHandle } from '../../workspace/slack-people.ts';
 import { type CommandContext, FormFault, showUnderField } from '../command.ts';
-import { SYNONYMS } from '../command-router.ts';
 import { splitWords } from '../typed-words.ts';
 
 const CADENCES = [
@@ -59,10 +58,14 @@ export function readCadenceWords(
   }
 }
 
-/** Words after a command's name, split again, because cron fields in quotes are one word. */
-export function typedAfter(command: string, text: string, switches?: readonly string[]): readonly string[] {
+/** Words after a command's name or synonym, split again, because cron fields in quotes are one word. */
+export function typedAfter(
+  synonyms: readonly string[],
+  text: string,
+  switches?: readonly string[],
+): readonly string[] {
   const { words } = splitWords(text, switches);
-  const isOneWord = SYNONYMS.get(spellName(words[0] ?? '')) === command;
+  const isOneWord = synonyms.includes(spellName(words[0] ?? ''));
   return words.slice(isOneWord ? 1 : 2);
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { defined } from '../../core/json.ts';
 import type { ModalView, Reply } from '../../core/message.ts';
 import {
   isAsleep,
@@ -87,10 +88,13 @@ const UndoButton = z.object({ removal: z.string(), list: z.enum(LIST_SCOPES).opt
 /** `list`, `pause`, `resume` and `remove` of a kind, with their buttons and "Undo". */
 export function scheduleCommands(kind: ScheduleKind, snoozing?: Operation) {
   const face: ScheduleFace = SCHEDULE_FACES[kind];
-  const { noun, role, commands, names } = face;
+  const { noun, role, commands, names, phrase, synonyms } = face;
   const commandFor = (operation: Operation, summary: string, ...others: Action[]): Command =>
     defineCommand({
       name: operation.command,
+      phrase,
+      shownAs: operation.command.split(' ')[0] ?? kind,
+      synonyms: operation.done === 'removed' ? (synonyms.remove ?? []) : [],
       summary,
       usage: `[${[...names, ...(operation.done === 'removed' ? ['all'] : [])].join('|')}]`,
       role,
@@ -102,6 +106,10 @@ export function scheduleCommands(kind: ScheduleKind, snoozing?: Operation) {
     });
   const list = defineCommand({
     name: commands.list,
+    phrase,
+    shownAs: kind,
+    synonyms: synonyms.list ?? [],
+    ...defined({ alone: synonyms.alone }),
     summary: `Lists this channel’s ${face.plural}: ${face.listed}`,
     usage: '[here|all]',
     role: role === 'operator' ? 'member' : role,
@@ -322,7 +330,7 @@ export function editCommand<K extends ScheduleKind, Choices extends object>(
   kind: K,
   { callbackId, draw, readChoices, save, actions = [] }: EditForm<K, Choices>,
 ): Command {
-  const { names, noun, role } = SCHEDULE_FACES[kind];
+  const { names, noun, role, phrase } = SCHEDULE_FACES[kind];
   const name = `${kind} edit`;
   const open = async (context: CommandContext, nameOrId?: string, from?: OpenedFrom): Promise<Reply> => {
     const schedule = await resolveSchedule(kind, context, nameOrId, { done: 'edited' });
@@ -331,6 +339,8 @@ export function editCommand<K extends ScheduleKind, Choices extends object>(
   };
   return defineCommand({
     name,
+    phrase,
+    shownAs: kind,
     summary: `Changes a ${noun} in a form`,
     usage: `[${names.join('|')}]`,
     role,

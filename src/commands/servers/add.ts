@@ -40,6 +40,8 @@ const CheckValue = z.object({ target: ServerTarget, requestedBy: z.string(), sta
 
 export const serverAdd = defineCommand({
   name: 'server add',
+  phrase: 'creates a managed server',
+  synonyms: ['server create', 'server new'],
   summary: 'Makes a managed server or static site, and follows it in a thread until it is ready',
   usage: '[project]',
   examples: ['server add', 'server add storefront'],

@@ -18,6 +18,7 @@ import { type ActionContext, defineButton, defineCommand, replyInPlace, replyPri
 
 export const beta = defineCommand({
   name: 'beta',
+  phrase: 'shows managed servers, enrols for them',
   summary: 'Shows whether the account is in the beta of managed servers',
   usage: '[enroll [protocol]]',
   examples: ['beta', 'beta enroll'],
@@ -54,6 +55,9 @@ export const beta = defineCommand({
 /** A command of its own, because it needs another role than `beta` does. */
 export const betaEnroll = defineCommand({
   name: 'beta enroll',
+  phrase: 'shows managed servers, enrols for them',
+  shownAs: 'beta',
+  synonyms: ['beta enrol', 'enrol', 'enroll'],
   summary: 'Enrols the account in the beta of managed servers, after a question',
   usage: '[protocol]',
   examples: ['beta enroll', 'beta enroll static_hosting'],

@@ -25,6 +25,9 @@ const Listed = z.enum(['list', 'regions', 'sizes']);
 
 export const hosting = defineCommand({
   name: 'hosting',
+  phrase: 'shows managed servers, enrols for them',
+  synonyms: ['resources'],
+  shorthands: { regions: 'regions', sizes: 'sizes' },
   summary: 'Lists the managed servers, shows one, or the regions and sizes to choose from',
   usage: '[list|show <id>|sync <id>|regions|sizes]',
   switches: ['key'],
@@ -89,6 +92,8 @@ async function listResources(
 /** A command of its own, because it needs another role than the list does. */
 export const hostingSync = defineCommand({
   name: 'hosting sync',
+  phrase: 'shows managed servers, enrols for them',
+  shownAs: 'hosting',
   summary: 'Asks the hosting provider for the state of a managed server, and shows it',
   usage: '[id]',
   examples: ['hosting sync 1c9e44d0'],

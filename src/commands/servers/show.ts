@@ -12,6 +12,9 @@ import { resolveServer } from '../targets/targets.ts';
 
 export const serverShow = defineCommand({
   name: 'server show',
+  phrase: 'shows a server, or a build configuration',
+  synonyms: ['server list', 'servers'],
+  alone: 'server',
   summary: 'Shows a server of a project, with the state of a managed one',
   usage: '[server] [project]',
   examples: ['server show', 'server show web-1', 'server show web-1 storefront'],
@@ -39,6 +42,8 @@ const WHERE_IDENTIFIERS_ARE = 'Which build? Copy the id from the end of the buil
 
 export const build = defineCommand({
   name: 'build',
+  phrase: 'shows a server, or a build configuration',
+  synonyms: ['builds'],
   summary: 'Shows a build configuration: its languages and versions, and its servers',
   usage: '<id> [project]',
   examples: ['build 5f8a2c31 storefront'],

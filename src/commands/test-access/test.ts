@@ -43,6 +43,8 @@ const CheckValue = ButtonValue.extend({ run: z.string() });
 
 export const test = defineCommand({
   name: 'test',
+  phrase: 'checks that repository and servers are reachable',
+  synonyms: ['check', 'run'],
   summary: 'Tests that a project’s repository and servers are reachable, live in a thread',
   usage: '[project] [server]',
   examples: ['test', 'test storefront', 'test storefront web-1'],

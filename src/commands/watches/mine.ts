@@ -43,6 +43,7 @@ const muteAction: Action = {
 
 export const watchMine = defineCommand({
   name: 'watch mine',
+  phrase: 'posts deployments as they happen',
   summary: 'Sends you direct messages about your own deployments: failures, or all events',
   usage: '[all|failures|transitions]',
   examples: ['watch mine', 'watch mine all'],
@@ -76,6 +77,8 @@ export const watchMine = defineCommand({
 
 export const unwatchMine = defineCommand({
   name: 'unwatch mine',
+  phrase: 'posts deployments as they happen',
+  shownAs: 'unwatch',
   summary: 'Ends the direct messages about your own deployments',
   role: 'member',
   takesAccount: true,

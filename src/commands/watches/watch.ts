@@ -43,6 +43,8 @@ import { pushAction, pushForm } from './push.ts';
 
 const watch = defineCommand({
   name: 'watch',
+  phrase: 'posts deployments as they happen',
+  synonyms: ['subscribe', 'watch add'],
   summary:
     'Posts what happens in a project or in all: all events, failures only, or changes between failing and passing',
   usage:

@@ -11,6 +11,8 @@ export interface HelpEntry {
   name: string;
   usage: string;
   summary: string;
+  phrase: string | undefined;
+  shownAs?: string;
   role: string;
   examples?: readonly string[];
 }
@@ -24,30 +26,9 @@ export interface HelpGroup {
 
 const TITLE = 'What Deckhand can do';
 
-/** Each command in at most eight words; related commands share a line. */
-const PHRASES: ReadonlyArray<[phrase: string, ...commands: string[]]> = [
-  ['checks that repository and servers are reachable', 'test'],
-  ['lists projects, each with a test button', 'projects'],
-  ['shows a server, or a build configuration', 'server show', 'build'],
-  ['creates a managed server', 'server add'],
-  ['shows what happened, and what fails now', 'activity', 'failing'],
-  ['posts a summary on a schedule', 'digest'],
-  ['posts deployments as they happen', 'watch', 'watch mine', 'unwatch'],
-  ['tests on a schedule, silent while all works', 'guard'],
-  ['for accounts of the service', 'connect', 'disconnect', 'accounts', 'signup'],
-  ['says who you are at the service', 'whoami', 'me', 'link', 'unlink'],
-  ['sets this channel’s project and threads', 'use', 'settings'],
-  ['shows managed servers, enrols for them', 'hosting', 'beta'],
-  ['sends deployments to your other tools', 'integration'],
-  ['lists invoices, sends PDFs, posts new ones', 'invoices'],
-  ['says who may do what', 'roles'],
-  ['shows who did what', 'audit'],
-  ['checks that everything works', 'doctor'],
-];
-
 /**
- * At most 20 lines on the screen: one for commands that belong together, and a button for each group. @param
- * groups the groups that the person may run
+ * Few lines: one for commands that belong together, and a button for each group. @param groups the groups that
+ * the person may run
  */
 export function helpMessage(groups: readonly HelpGroup[], word: string): Message {
   const filled = groups.filter(({ commands }) => listPhrases(commands).length > 0);
@@ -59,10 +40,10 @@ export function helpMessage(groups: readonly HelpGroup[], word: string): Message
 }
 
 function listPhrases(commands: readonly HelpEntry[]): string[] {
-  const isOne = (word: string): boolean => commands.some(({ name }) => `${name} `.startsWith(`${word} `));
-  return PHRASES.flatMap(([phrase, ...names]) => {
-    const own = names.filter(isOne).map((name) => code(name));
-    return own.length === 0 ? [] : [`${own.join(' ')} ${phrase}`];
+  const lines = Map.groupBy(commands, ({ phrase }) => phrase);
+  return [...lines].flatMap(([phrase, own]) => {
+    const names = new Set(own.map(({ name, shownAs = name }) => code(shownAs)));
+    return phrase === undefined ? [] : [`${[...names].join(' ')} ${phrase}`];
   });
 }
 

@@ -30,6 +30,10 @@ export interface ScheduleFace {
   commands: { add: string; list: string; remove: string };
   /** Consequence of a removal, for the confirmation. */
   confirm: string;
+  /** The line of its commands in the overview of help. */
+  phrase: string;
+  /** Other words for its list and its removal; `alone` means the list if nothing follows. */
+  synonyms: { list?: readonly string[]; alone?: string; remove?: readonly string[] };
   /** Additional buttons of this kind: labels by verb. */
   extras: Readonly<Record<string, string>>;
   /** Words for one schedule, in usage lines. */
@@ -45,11 +49,19 @@ export const SCHEDULE_FACES = {
     icon: ':calendar:',
     extras: { edit: 'Edit', preview: 'Preview' },
     listed: 'their next time and latest result, and who set them up',
+    phrase: 'posts a summary on a schedule',
+    synonyms: {
+      list: ['digest show', 'digests'],
+      alone: 'digest',
+      remove: ['digest delete', 'digest stop'],
+    },
   },
   guard: {
     ...createFace('guard', 'guards', 'The project will no longer be tested on a schedule.'),
     icon: ':shield:',
     listed: 'their next run and latest result',
+    phrase: 'tests on a schedule, silent while all works',
+    synonyms: { list: ['guard show', 'guards'], alone: 'guard', remove: ['guard delete', 'guard stop'] },
   },
   watch: {
     ...createFace('watch', 'watches', 'Its events will no longer be posted here.'),
@@ -57,6 +69,11 @@ export const SCHEDULE_FACES = {
     icon: ':eyes:',
     commands: { add: 'watch all failures', list: 'watch list', remove: 'unwatch' },
     listed: 'their latest events, and who set them up',
+    phrase: 'posts deployments as they happen',
+    synonyms: {
+      list: ['subscriptions', 'watches'],
+      remove: ['unsubscribe', 'watch delete', 'watch remove', 'watch stop'],
+    },
   },
   invoices: {
     kind: 'invoices',
@@ -71,6 +88,8 @@ export const SCHEDULE_FACES = {
     names: ['id'],
     extras: {},
     listed: '',
+    phrase: 'lists invoices, sends PDFs, posts new ones',
+    synonyms: {},
   },
 } as const satisfies Record<ScheduleKind, ScheduleFace>;
 
