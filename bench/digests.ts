@@ -57,6 +57,7 @@ async function measure(size: number): Promise<string[]> {
     SLACK_BOT_TOKEN: '',
     SLACK_CLIENT_ID: 'bench',
     SLACK_CLIENT_SECRET: 'bench-secret',
+    PUBLIC_URL: 'https://bench.test',
     SERVICE_BASE_URL: `http://{account}.localhost:${world.port}`,
   };
   try {

@@ -64,6 +64,7 @@ async function measure(url: string, size: number): Promise<Figures[]> {
     SLACK_BOT_TOKEN: '',
     SLACK_CLIENT_ID: 'bench',
     SLACK_CLIENT_SECRET: 'bench-secret',
+    PUBLIC_URL: 'https://bench.test',
     SERVICE_BASE_URL: `http://{account}.localhost:${world.port}`,
     LOG_LEVEL: 'warn',
   };

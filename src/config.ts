@@ -10,22 +10,38 @@ export const CONFIG_EXIT_CODE = 78;
 /** Exit code if the same start may succeed later (EX_TEMPFAIL). */
 export const TEMPORARY_EXIT_CODE = 75;
 
+/** Hosts of examples, which RFC 2606 keeps for them. Secrets must not go there because a line was not filled in. */
+const EXAMPLE_HOST = /(^|\.)example(\.(com|net|org))?$/i;
+const AN_EXAMPLE = 'is still the address of the example; give your own';
+
 const text = z.string();
-const webAddress = text.pipe(z.url({ protocol: /^https?$/, error: 'is not an http(s) address' }));
+const webAddress = text.pipe(
+  z.url({ protocol: /^https?$/, error: 'is not an http(s) address' }).refine(isOwnAddress, AN_EXAMPLE),
+);
 const supportAddress = text.pipe(
   z.url({ protocol: /^(https?|mailto)$/, error: 'is not an http(s) or mailto address' }),
 );
-const safeAddress = text.check(checkWith(findAddressFault));
+const safeAddress = text.check(checkWith(findAddressFault)).refine(isOwnAddress, AN_EXAMPLE);
 const hosts = text.regex(/^[^/]+$/, 'must be hosts, without https:// and path');
-const botToken = text.refine((value) => !value.startsWith('xapp-'), {
-  message: 'is an app-level token (xapp-); the bot token begins with xoxb-',
-});
-const appToken = text.startsWith('xapp-', 'must begin with xapp-');
+// Slack's are hexadecimal, and 32 letters long. The old verification token is shorter.
+const signingSecret = text.regex(
+  /^[\w-]{32,}$/,
+  'must be the Signing Secret of the app: 32 letters and digits',
+);
+const botToken = text
+  .refine((value) => !value.startsWith('xapp-'), {
+    message: 'is an app-level token (xapp-); the bot token begins with xoxb-',
+    abort: true,
+  })
+  .regex(/^(xoxe\.)?xoxb-[\w-]+$/, 'must be a bot token, which begins with xoxb-');
+const appToken = text.regex(/^xapp-[\w-]+$/, 'must be an app-level token, which begins with xapp-');
+const clientPart = text.regex(/^[\w.-]+$/, 'must be letters, digits, dots and hyphens');
+const A_PROXY = 'must be an address such as http://proxy.example.com:3128';
 const proxyAddress = text.pipe(
-  z.url({
-    protocol: /^(https?|socks5?)$/,
-    error: 'must be an address such as http://proxy.example.com:3128',
-  }),
+  z
+    .url({ protocol: /^(https?|socks5?)$/, error: A_PROXY, abort: true })
+    .refine(isOwnAddress, { error: AN_EXAMPLE, abort: true })
+    .check(checkWith(findProxyFault)),
 );
 /** OpenTelemetry's SDK silently uses the default for any other word. */
 const otlpProtocol = z.enum(
@@ -53,10 +69,10 @@ const encryptionKeys = text.transform((value, ctx) => {
 });
 
 const Environment = z.object({
-  SLACK_SIGNING_SECRET: text.optional(),
+  SLACK_SIGNING_SECRET: signingSecret.optional(),
   SLACK_BOT_TOKEN: botToken.optional(),
-  SLACK_CLIENT_ID: text.optional(),
-  SLACK_CLIENT_SECRET: text.optional(),
+  SLACK_CLIENT_ID: clientPart.optional(),
+  SLACK_CLIENT_SECRET: clientPart.optional(),
   SLACK_APP_TOKEN: appToken.optional(),
   SLACK_API_URL: safeAddress.default('https://slack.com/api/'),
   SLACK_AUTHORIZE_URL: safeAddress.default('https://slack.com/oauth/v2/authorize'),
@@ -67,7 +83,7 @@ const Environment = z.object({
   METRICS_PORT: port.optional(),
   PUBLIC_URL: webAddress.optional(),
   SUPPORT_URL: supportAddress.optional(),
-  SERVICE_BASE_URL: text.check(checkWith(findBaseUrlFault)),
+  SERVICE_BASE_URL: text.check(checkWith(findBaseUrlFault)).refine(isOwnAddress, AN_EXAMPLE),
   SERVICE_SIGNUP_URL: safeAddress.optional(),
   SERVICE_AUTH_URL: safeAddress.optional(),
   SERVICE_SITE_URL: safeAddress.optional(),
@@ -77,9 +93,7 @@ const Environment = z.object({
   SERVICE_HOOK_TYPES: hookTypes.default({}),
   STORE_URL: text
     .regex(/^(sqlite|postgres|postgresql):\/\//, 'must start with sqlite:// or postgres://')
-    .refine((value) => value !== 'sqlite://' && (value.startsWith('sqlite:') || URL.canParse(value)), {
-      message: 'is not a path or an address',
-    })
+    .check(checkWith(findStoreFault))
     .default('sqlite://data/deckhand.sqlite'),
   ENCRYPTION_KEYS: encryptionKeys,
   POLL_INTERVAL_MS: positiveInteger.default(2500),
@@ -149,10 +163,17 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   const values = readVariables(env);
   const { data, error } = Environment.safeParse(values);
   const issues = error?.issues ?? [];
-  const faults = issues.map(({ path: [variable], message }) => {
-    const name = String(variable);
-    return `${name} ${values[name] === undefined ? 'is required' : message}`;
+  const wrapped = Object.keys(Environment.shape).flatMap((name) => {
+    const fault = findWrapping(values[name] ?? '');
+    return fault === undefined ? [] : [[name, fault] as const];
   });
+  const names = new Set<PropertyKey | undefined>(wrapped.map(([name]) => name));
+  const others = issues.flatMap(({ path: [variable], message }) => {
+    const name = String(variable);
+    if (names.has(name)) return [];
+    return [[name, values[name] === undefined ? 'is required' : message] as const];
+  });
+  const faults = [...wrapped, ...others].map(([name, fault]) => `${name} ${fault}`);
   faults.push(...findContradictions(values));
   if (data === undefined || faults.length > 0) throw new ConfigError(faults);
   const hasTraces = TRACES.some((name) => values[name] !== undefined);
@@ -160,6 +181,12 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
 }
 
 type Values = Record<string, string | undefined>;
+
+/** Docker's `--env-file` and kubectl's `--from-env-file` keep the quotes and the comment of a line. */
+function findWrapping(value: string): string | undefined {
+  if (/^(["'`]).*\1$/s.test(value)) return 'is in quotes; write it without them';
+  return /\s#/.test(value) ? 'has a comment behind it; write that on a line of its own' : undefined;
+}
 
 /** Trims the variables, and leaves out empty ones. */
 function readVariables(env: Values): Values {
@@ -172,6 +199,32 @@ function readVariables(env: Values): Values {
   values.SLACK_APP_TOKEN ??= values.SLACK_CLI_XAPP;
   values.SLACK_BOT_TOKEN ??= values.SLACK_CLI_XOXB;
   return values;
+}
+
+/** False for an address of the examples, also if it is a template. */
+function isOwnAddress(address: string): boolean {
+  const { hostname = '' } = URL.parse(address.replace('{account}', 'account')) ?? {};
+  return !EXAMPLE_HOST.test(hostname);
+}
+
+/** The client for proxies decodes the user and the password, and does not say what is wrong with them. */
+function findProxyFault(address: string): string | undefined {
+  const { hostname, username, password } = new URL(address);
+  if (hostname === '') return A_PROXY;
+  try {
+    decodeURIComponent(`${username}${password}`);
+    return undefined;
+  } catch {
+    return 'has a user or password with a bare %; write it as %25';
+  }
+}
+
+function findStoreFault(url: string): string | undefined {
+  if (url.startsWith('sqlite:')) return url === 'sqlite://' ? 'must have a path after sqlite://' : undefined;
+  const address = URL.parse(url);
+  if (address === null) return 'is not an address';
+  if (!/^\/./.test(address.pathname)) return 'must name a database: postgres://user:password@host/database';
+  return isOwnAddress(url) ? undefined : AN_EXAMPLE;
 }
 
 function readProxies({
@@ -225,6 +278,9 @@ function findContradictions(values: Values): string[] {
     !token &&
       !isOauth &&
       'SLACK_BOT_TOKEN is required, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many workspaces',
+    isOauth &&
+      values.PUBLIC_URL === undefined &&
+      'PUBLIC_URL is required with SLACK_CLIENT_ID: Slack sends browsers back to it after an install',
     !isAllowed &&
       'POLL_INTERVAL_MS must be from 2000 to 3000, unless the host of SERVICE_BASE_URL is loopback',
     values.METRICS_PORT === port && port !== '0' && 'METRICS_PORT must not be PORT',

@@ -3,9 +3,9 @@ import { ConfigError, parseConfig } from '../src/config.ts';
 
 const key = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
 const good = {
-  SLACK_SIGNING_SECRET: 'secret',
+  SLACK_SIGNING_SECRET: 'e'.repeat(32),
   SLACK_BOT_TOKEN: 'xoxb-1',
-  SERVICE_BASE_URL: 'https://{account}.example.com',
+  SERVICE_BASE_URL: 'https://{account}.service.test',
   ENCRYPTION_KEYS: key,
 };
 
@@ -45,7 +45,7 @@ describe('the configuration', () => {
   });
 
   it('takes the proxies of other programs, small letters first, and names no password of a wrong one', () => {
-    const proxy = 'http://u:p@proxy.example.com:3128';
+    const proxy = 'http://u:p@proxy.test:3128';
     expect(parseConfig({ ...good, HTTPS_PROXY: 'http://other', https_proxy: proxy }).proxies).toEqual({
       httpsProxy: proxy,
       httpProxy: '',
@@ -123,9 +123,50 @@ describe('the configuration', () => {
     ],
     ['a way to help that is no address', { SUPPORT_URL: 'javascript:alert(1)' }, 'SUPPORT_URL'],
     ['a database that is no address', { STORE_URL: 'postgres://a:b:c' }, 'STORE_URL'],
-    ['a main site over plain http', { SERVICE_SITE_URL: 'http://www.example.com' }, 'SERVICE_SITE_URL'],
+    ['a main site over plain http', { SERVICE_SITE_URL: 'http://www.service.test' }, 'SERVICE_SITE_URL'],
+    [
+      'the service of the examples',
+      { SERVICE_BASE_URL: 'https://{account}.example.com' },
+      'SERVICE_BASE_URL',
+    ],
+    ['its path', { SERVICE_BASE_URL: 'https://example.org/{account}' }, 'SERVICE_BASE_URL'],
+    ['its sign-up', { SERVICE_SIGNUP_URL: 'https://signup.example' }, 'SERVICE_SIGNUP_URL'],
+    ['its OAuth', { SERVICE_AUTH_URL: 'https://auth.example.net' }, 'SERVICE_AUTH_URL'],
+    ['the public address of the examples', { PUBLIC_URL: 'https://deckhand.example.com' }, 'PUBLIC_URL'],
+    ['the proxy of the examples', { HTTPS_PROXY: 'http://proxy.example.com:3128' }, 'HTTPS_PROXY'],
+    ['the database of the examples', { STORE_URL: 'postgres://d:p@postgres.example.com/d' }, 'STORE_URL'],
+    ['a word in place of the bot token', { SLACK_BOT_TOKEN: 'foo' }, 'SLACK_BOT_TOKEN'],
+    ["a person's token", { SLACK_BOT_TOKEN: 'xoxp-1-2' }, 'SLACK_BOT_TOKEN'],
+    ['a short signing secret', { SLACK_SIGNING_SECRET: 'short' }, 'SLACK_SIGNING_SECRET'],
+    ['the verification token', { SLACK_SIGNING_SECRET: 'a1b2c3d4e5f6a1b2c3d4e5f6' }, 'SLACK_SIGNING_SECRET'],
+    ['a database without host and name', { STORE_URL: 'postgres://' }, 'STORE_URL'],
+    ['a database without name', { STORE_URL: 'postgres://deck:pass@db.test' }, 'STORE_URL'],
+    [
+      'many workspaces without a public address',
+      { SLACK_BOT_TOKEN: '', SLACK_CLIENT_ID: '1.2', SLACK_CLIENT_SECRET: 'b' },
+      'PUBLIC_URL',
+    ],
+    ['a proxy with a bare % in its password', { HTTP_PROXY: 'http://u:50%@proxy:3128' }, 'HTTP_PROXY'],
+    ['a proxy with a bare % in its user', { HTTPS_PROXY: 'http://a%zz:p@proxy:3128' }, 'HTTPS_PROXY'],
   ])('refuses %s', (_, env, name) => {
     expect(faultsOf({ ...good, ...env }).map((fault) => fault.split(' ')[0])).toContain(name);
+  });
+
+  it.each([
+    ['SLACK_SIGNING_SECRET', good.SLACK_SIGNING_SECRET],
+    ['SLACK_BOT_TOKEN', good.SLACK_BOT_TOKEN],
+    ['ENCRYPTION_KEYS', key],
+    ['SERVICE_BASE_URL', good.SERVICE_BASE_URL],
+    ['SERVICE_OAUTH_CLIENT_SECRET', 'canary'],
+  ])('refuses %s in quotes, or with a comment behind it', (name, value) => {
+    const env = { ...good, SERVICE_OAUTH_CLIENT_ID: 'a', SERVICE_OAUTH_CLIENT_SECRET: 'b' };
+    for (const quote of [`"`, `'`])
+      expect(faultsOf({ ...env, [name]: `${quote}${value}${quote}` })).toEqual([
+        `${name} is in quotes; write it without them`,
+      ]);
+    expect(faultsOf({ ...env, [name]: `${value} # from the vault` })).toEqual([
+      `${name} has a comment behind it; write that on a line of its own`,
+    ]);
   });
 
   it.each([
@@ -138,6 +179,10 @@ describe('the configuration', () => {
       { POLL_INTERVAL_MS: '40', SERVICE_BASE_URL: 'http://{account}.localhost:4000' },
     ],
     ['two hosts, one with a port', { SLACK_RESPONSE_HOSTS: 'hooks.slack.com, 127.0.0.1:4100' }],
+    ['a token that rotates', { SLACK_BOT_TOKEN: 'xoxe.xoxb-1-Mi0yLTk' }],
+    ['a database by its socket', { STORE_URL: 'postgres:///deckhand?host=/run/postgresql' }],
+    ['a name with example in it', { SERVICE_BASE_URL: 'https://{account}.myexample.com' }],
+    ['a proxy with %25 in its password', { HTTP_PROXY: 'http://u:50%25@proxy:3128' }],
     ['help by e-mail', { SUPPORT_URL: 'mailto:help@example.com' }],
     ['blank for not set', { SLACK_CLIENT_ID: ' ' }],
     ['a fraction of a minute', { FOLLOW_TIMEOUT_MINUTES: '0.05' }],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { type Program, startProgram } from './processes.ts';
 
-export const SECRET = 'bench-signing-secret';
+export const SECRET = 'bench-signing-secret-of-no-account';
 export const TEAM = 'T0BENCH';
 export const ACCOUNT = 'acme';
 export const ENCRYPTION_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;

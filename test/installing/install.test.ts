@@ -123,7 +123,7 @@ it('has no install page where the environment holds the token', async () => {
 });
 
 it('sets a cookie of its own host alone where browsers come from outside', async () => {
-  const world = await openTestWorld({ byOauth: true, env: { PUBLIC_URL: 'https://deckhand.example.com' } });
+  const world = await openTestWorld({ byOauth: true, env: { PUBLIC_URL: 'https://deckhand.test' } });
   const page = await fetch(`${world.origin}/slack/install`);
   expect(page.headers.get('set-cookie')).toMatch(
     /^__Host-deckhand-install=\S+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,

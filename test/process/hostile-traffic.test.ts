@@ -42,7 +42,7 @@ describe.runIf(MINUTES > 0)('hostile traffic', () => {
         ...environment(slack, service, config.SLACK_BOT_TOKEN ?? '', await temporaryFolder()),
         SERVICE_OAUTH_CLIENT_ID: 'client',
         SERVICE_OAUTH_CLIENT_SECRET: 'secret',
-        PUBLIC_URL: 'https://deckhand.example.com',
+        PUBLIC_URL: 'https://deckhand.test',
         MCP: 'on',
         LOG_LEVEL: 'error',
       },

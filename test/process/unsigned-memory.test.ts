@@ -41,7 +41,7 @@ test.for(byLength(['/slack/events'], ['/slack/events', '/service/oauth/start', '
       ...environment(slack, service, config.SLACK_BOT_TOKEN ?? '', await temporaryFolder()),
       SERVICE_OAUTH_CLIENT_ID: 'client',
       SERVICE_OAUTH_CLIENT_SECRET: 'secret',
-      PUBLIC_URL: 'https://deckhand.example.com',
+      PUBLIC_URL: 'https://deckhand.test',
       MCP: 'on',
     });
     slack.deliverTo(`${deckhand.origin}/slack/events`);

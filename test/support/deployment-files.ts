@@ -41,20 +41,24 @@ export function unknownVariables(names: Iterable<string>): string[] {
   return [...names].filter((name) => !known.has(name) && !name.startsWith('OTEL_'));
 }
 
-/** What Deckhand would refuse at its start, once an operator has added the secrets of one workspace. */
+/** What Deckhand would refuse at its start, once an operator has added secrets and addresses. */
 export function startFaults(env: Record<string, string>): readonly string[] {
   const secrets = {
-    SLACK_SIGNING_SECRET: 'secret',
+    SLACK_SIGNING_SECRET: 'e'.repeat(32),
     ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
-    SERVICE_BASE_URL: 'https://{account}.example.com',
+    SERVICE_BASE_URL: 'https://{account}.service.test',
     ...(env.SLACK_CLIENT_ID === undefined
       ? { SLACK_BOT_TOKEN: 'xoxb-1' }
-      : { SLACK_CLIENT_ID: '1.2', SLACK_CLIENT_SECRET: 'secret' }),
+      : { SLACK_CLIENT_ID: '1.2', SLACK_CLIENT_SECRET: 'secret', PUBLIC_URL: 'https://deckhand.test' }),
   };
   try {
     parseConfig({
       ...secrets,
-      ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
+      ...Object.fromEntries(
+        Object.entries(env)
+          .filter(([, value]) => value !== '')
+          .map(([name, value]) => [name, value.replaceAll('example.com', 'operator.test')]),
+      ),
     });
     return [];
   } catch (error) {

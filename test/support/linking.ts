@@ -9,7 +9,7 @@ import {
   type TestWorldOptions,
 } from './test-world.ts';
 
-export const PUBLIC_URL = 'https://deckhand.example.com';
+export const PUBLIC_URL = 'https://deckhand.test';
 export const SECRET = 'CanaryClientSecret-0a1b2c3d4e5f';
 export const CLIENT = {
   id: 'deckhand',

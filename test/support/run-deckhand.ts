@@ -25,10 +25,10 @@ export interface RunOptions {
 
 /** The least that a start needs. */
 export const MIN_ENV = {
-  SLACK_SIGNING_SECRET: 'secret',
+  SLACK_SIGNING_SECRET: 'e'.repeat(32),
   SLACK_BOT_TOKEN: 'xoxb-1',
   SLACK_API_URL: 'http://127.0.0.1:9/api/',
-  SERVICE_BASE_URL: 'https://{account}.example.com',
+  SERVICE_BASE_URL: 'https://{account}.service.test',
   ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
   HOST: '127.0.0.1',
   PORT: '0',

@@ -55,7 +55,7 @@ describe('with a public address that has a path', () => {
   test.override('worldOptions', {
     byOauth: true,
     env: {
-      PUBLIC_URL: 'https://tools.example.com/a/deckhand/',
+      PUBLIC_URL: 'https://tools.operator.test/a/deckhand/',
       SERVICE_OAUTH_CLIENT_ID: 'id',
       SERVICE_OAUTH_CLIENT_SECRET: 'secret',
     },
@@ -80,7 +80,7 @@ describe('with a public address that has a path', () => {
     const install = await open(world, '/a/deckhand/slack/install');
     const authorise = new URL(String(install.links[0]?.[1]).replaceAll('&amp;', '&'));
     expect(authorise.searchParams.get('redirect_uri')).toBe(
-      'https://tools.example.com/a/deckhand/slack/oauth_redirect',
+      'https://tools.operator.test/a/deckhand/slack/oauth_redirect',
     );
     // A proxy keeps metrics from the world by their exact path.
     for (const path of ['/metrics/', '/a/deckhand/metrics', '/a/deckhand/healthz'])

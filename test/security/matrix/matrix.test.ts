@@ -74,7 +74,7 @@ describe('the matrix of who may do what, where', () => {
       slackApp: { unfurlDomains: ['127.0.0.1'] },
       env: {
         MCP: 'on',
-        PUBLIC_URL: 'https://deckhand.example.com',
+        PUBLIC_URL: 'https://deckhand.test',
         SERVICE_OAUTH_CLIENT_ID: 'deckhand',
         SERVICE_OAUTH_CLIENT_SECRET: 'secret',
         SLACK_RESPONSE_HOSTS: answers.host,
