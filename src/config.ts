@@ -116,6 +116,17 @@ const Environment = z.object({
 
 const TRACES = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_TRACES_EXPORTER'];
 
+/** Variables that may also be in a file, which `NAME_FILE` names. */
+export const SECRETS = [
+  'SLACK_SIGNING_SECRET',
+  'SLACK_BOT_TOKEN',
+  'SLACK_CLIENT_SECRET',
+  'SLACK_APP_TOKEN',
+  'SERVICE_OAUTH_CLIENT_SECRET',
+  'STORE_URL',
+  'ENCRYPTION_KEYS',
+] as const satisfies ReadonlyArray<keyof z.input<typeof Environment>>;
+
 /** The parsed configuration, by the names of the variables, which operators know. */
 export type Config = z.output<typeof Environment> & {
   /** True if a variable makes OpenTelemetry's SDK send traces. The SDK reads its variables itself. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import process from 'node:process';
 import { parseEnv } from 'node:util';
-import { CONFIG_EXIT_CODE, parseConfig, readVersion } from '../config.ts';
+import { CONFIG_EXIT_CODE, parseConfig, readVersion, SECRETS } from '../config.ts';
 import { type Fault, type Program, runProgram } from './program.ts';
 
 const START: Program = {
@@ -82,17 +82,37 @@ export async function commandLine(args: readonly string[], env: NodeJS.ProcessEn
   process.exitCode = code;
 }
 
-/** Adds variables from `.env` in the working folder that the environment does not have. */
+/** Adds variables from `.env` in the working folder, and secrets from their files, that the environment does not have. */
 function loadEnvironment(env: NodeJS.ProcessEnv): Fault | undefined {
+  const text = readUtf8('.env');
+  // An empty variable counts as not set.
+  for (const [name, value] of Object.entries(parseEnv(text.content ?? '')))
+    env[name] = env[name]?.trim() || value;
+  const sentences: string[] = [];
+  if (text.why !== undefined && text.why !== 'ENOENT')
+    sentences.push(`.env could not be read (${text.why}). ${READABLE}, or remove it.`);
+  for (const name of SECRETS) {
+    const path = env[`${name}_FILE`]?.trim();
+    if (path) sentences.push(...loadSecret(env, name, path));
+  }
+  return sentences.length === 0 ? undefined : { sentence: sentences.join('\n'), exitCode: CONFIG_EXIT_CODE };
+}
+
+const READABLE = 'Make it a text file in UTF-8 that this user can read';
+
+/** Returns the faults. */
+function loadSecret(env: NodeJS.ProcessEnv, name: string, path: string): string[] {
+  if (env[name]?.trim()) return [`${name} and ${name}_FILE are both set. Remove one of them.`];
+  const { content, why = content?.trim() ? undefined : 'it is empty' } = readUtf8(path);
+  env[name] = content;
+  return why === undefined ? [] : [`${path} of ${name}_FILE could not be read (${why}). ${READABLE}.`];
+}
+
+function readUtf8(path: string): { content: string; why?: undefined } | { why: string; content?: undefined } {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync('.env'));
-    for (const [name, value] of Object.entries(parseEnv(text))) env[name] ??= value;
-    return undefined;
+    return { content: new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)) };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT') return undefined;
-    const why = code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : code;
-    const next = 'Make it a text file in UTF-8 that this user can read, or remove it.';
-    return { sentence: `.env could not be read (${why}). ${next}`, exitCode: CONFIG_EXIT_CODE };
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    return { why: code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not UTF-8' : code };
   }
 }

@@ -3,6 +3,7 @@ import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { expect, it } from 'vitest';
+import { SECRETS } from '../../src/config.ts';
 import { readText } from '../support/deployment-files.ts';
 import { byLength } from '../support/length.ts';
 import { MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
@@ -77,6 +78,42 @@ it('a .env with a byte order mark, CRLF, quotes or export is read as Node reads 
   expect(await runDeckhand({ cwd, env: others, args })).toMatchObject({ code: 0, err: '' });
   const { PORT: _, ...withoutPort } = others;
   expect((await runDeckhand({ cwd, env: withoutPort, args })).err).toContain('PORT must be a whole number');
+});
+
+it('an empty variable of the environment does not hide the line of .env', async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, '.env'), `SLACK_BOT_TOKEN=${MIN_ENV.SLACK_BOT_TOKEN}\nPORT=canary\n`);
+  const { code, err } = await runDeckhand({
+    cwd,
+    args: ['--check-config'],
+    env: { ...MIN_ENV, SLACK_BOT_TOKEN: '', PORT: ' ' },
+  });
+  expect([code, err]).toEqual([78, expect.stringMatching(/^[^\n]+\n {2}PORT must be [^\n]+\n$/)]);
+});
+
+it('each secret is read from the file that its variable with _FILE names', async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, 'secret'), '"canary"\n');
+  const file = (path: string) => Object.fromEntries(SECRETS.map((name) => [`${name}_FILE`, path]));
+  const run = (env: Record<string, string>) =>
+    runDeckhand({
+      cwd,
+      args: ['--check-config'],
+      env: { SERVICE_BASE_URL: MIN_ENV.SERVICE_BASE_URL, ...env },
+    });
+  const faults = async (env: Record<string, string>) => (await run(env)).err.trimEnd().split('\n');
+  const read = await faults({ ...file('secret'), SLACK_BOT_TOKEN: ' ' });
+  for (const name of SECRETS) expect(read).toContain(`  ${name} is in quotes; write it without them`);
+  expect(await faults(file('/nowhere/secret'))).toEqual(
+    SECRETS.map((name) =>
+      expect.stringMatching(`^/nowhere/secret of ${name}_FILE could not be read .ENOENT.`),
+    ),
+  );
+  expect(await run({ ...MIN_ENV, SLACK_BOT_TOKEN_FILE: 'secret' })).toEqual({
+    code: 78,
+    out: '',
+    err: 'SLACK_BOT_TOKEN and SLACK_BOT_TOKEN_FILE are both set. Remove one of them.\n',
+  });
 });
 
 it.each(byLength(['apply'], ['backup', 'restore', 'migrate', 'rotate-keys', 'schema', 'export', 'apply']))(
