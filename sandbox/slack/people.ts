@@ -23,7 +23,10 @@ import { stackOf } from './state/views.ts';
 import { channelOf, personOf, workspaceOf } from './state/workspaces.ts';
 import type { World } from './world.ts';
 
-/** Field values by block_id: the value itself, or by action_id where a block has several elements. */
+/**
+ * Field values by block_id, or by the action_id where a form came back with other blocks: the value itself, or by
+ * action_id where a block has several elements.
+ */
 export type FieldValues = Record<string, Chosen>;
 
 /** One person at their Slack client. A channel goes by its id or name, a view by its id or callback_id. */
@@ -121,17 +124,19 @@ function topModal({ workspace, person }: Someone, name: string | undefined): Ope
 }
 
 function fillView(world: World, { workspace, person }: Someone, view: OpenView, values: FieldValues): void {
-  for (const [blockId, given] of Object.entries(values)) {
-    for (const [name, chosen] of fieldsOf(view, blockId, given)) {
+  for (const [field, given] of Object.entries(values)) {
+    for (const [name, chosen] of fieldsOf(view, field, given)) {
       const container = findContainer(workspace, person, { viewId: view.id });
-      const { element } = findElement(container, name);
+      const { block, element } = findElement(container, name);
       const state = chosenState(element, chosen, suggestedIn(workspace, container, element));
-      setValue(world, workspace, container, { blockId, actionId: String(element.action_id), state });
+      const place = { blockId: String(block.block_id), actionId: String(element.action_id) };
+      setValue(world, workspace, container, { ...place, state });
     }
   }
 }
 
 function fieldsOf(view: OpenView, blockId: string, given: Chosen): [ElementName, Chosen][] {
+  if (!(blockId in view.values)) return [[{ actionId: blockId }, given]];
   const known = Object.keys(view.values[blockId] ?? {});
   const isByAction =
     typeof given === 'object' &&

@@ -11,6 +11,7 @@ import type { Ending } from '../scheduler/workflows/end-steps.ts';
 import type { Explained } from '../views/blocks/failures.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
 import { messagesByField } from '../views/blocks/modal.ts';
+import { keepOpened } from '../views/blocks/shared-form.ts';
 import { ServerNeeded } from '../workspace/projects.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
@@ -376,7 +377,8 @@ export function redraw(
 ): Action['run'] {
   return async (value, context) => {
     const { state } = context;
-    if (state !== undefined) await context.updateModal(await draw(state, context, value));
+    if (state !== undefined)
+      await context.updateModal(keepOpened(await draw(state, context, value), state.view));
     return { kind: 'nothing' };
   };
 }

@@ -23,7 +23,7 @@ import { type Coverage, copyRepository, coverTests, tryMutant } from './trial.ts
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['src/listeners/pipeline/*.ts'],
   permissions: ['src/commands/permission.ts', 'src/workspace/slack-people.ts'],
-  roles: ['src/workspace/roles.ts', 'src/commands/admin/roles.ts'],
+  roles: ['src/workspace/roles.ts', 'src/commands/admin/roles.ts', 'src/commands/admin/access.ts'],
   sealer: ['src/store/sealer.ts'],
   tenants: ['src/workspace/{workspace,installations}.ts', 'src/store/{store,documents}.ts'],
   receiver: ['src/listeners/receivers/*.ts'],

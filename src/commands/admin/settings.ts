@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import type { ModalView } from '../../core/message.ts';
 import { ZoneName } from '../../core/time/zone.ts';
 import type { Channel } from '../../records/channels.ts';
-import { SETTINGS, settingsMessage, settingsModal } from '../../views/admin/settings.ts';
+import { SETTINGS, settingsMessage, settingsModal, settingsValues } from '../../views/admin/settings.ts';
+import { type Merged, mergeSubmitted } from '../../views/blocks/shared-form.ts';
 import {
   type CommandContext,
   closeWith,
@@ -13,6 +15,7 @@ import {
   type ViewState,
 } from '../command.ts';
 import { zonePicker } from '../option-sources.ts';
+import { askAboutConflicts, findLastChanger } from '../shared-form.ts';
 import { findProjectForForm, resolveAccount, resolveFormTarget } from '../targets/targets.ts';
 
 const Origin = z.object({ channel: z.string(), account: z.string().optional() });
@@ -36,34 +39,54 @@ export const settings = defineCommand({
     const { invocation, workspace } = context;
     if (invocation.channel === undefined)
       throw new UserError('Run this in the channel that it should apply to.');
-    const current = await workspace.channels.get(invocation.channel);
     const isConnected = (await workspace.accounts.list(invocation)).length > 0;
     const account = isConnected ? (await resolveAccount(context)).name : undefined;
-    const project = await findProjectForForm(workspace, current.account ?? account, current.project);
-    const settings = { ...current, ...(project && { project }) };
-    return { kind: 'modal', view: settingsModal({ channel: invocation.channel, account }, settings) };
+    return { kind: 'modal', view: await drawSettings(context, { channel: invocation.channel, account }) };
   },
   submissions: [{ callbackId: SETTINGS, submit: submitSettings }],
   optionSources: [zonePicker],
 });
 
+async function drawSettings(
+  { workspace }: CommandContext,
+  { channel, account }: z.infer<typeof Origin>,
+): Promise<ModalView> {
+  const current = await workspace.channels.get(channel);
+  const project = await findProjectForForm(workspace, current.account ?? account, current.project);
+  return settingsModal({ channel, account }, current, project);
+}
+
+/** Saves only what the person changed: somebody else may have changed other settings since the form was opened. */
 async function submitSettings(state: ViewState, context: CommandContext): Promise<Submitted> {
   const { workspace } = context;
+  const { channels } = workspace;
   const origin = parseForm(Origin, state.metadata);
   const { threads, layout, diagnose, project: chosen, zone } = readFields(Fields, state);
-  const current = await workspace.channels.get(origin.channel);
-  const bound = await findBinding(context, origin.account, current, chosen);
-  const saved = await workspace.channels.change(origin.channel, ({ project: _, account: __, ...rest }) => ({
-    ...rest,
-    ...bound,
-    threads: threads === 'on',
-    layout,
-    // On by default.
-    diagnose: diagnose === 'off' ? false : undefined,
-    zone,
-  }));
+  const merge = (current: Channel): Merged => mergeSubmitted(state, settingsValues(current));
+  let { mine, conflicts } = merge(await channels.get(origin.channel));
+  const bound = mine.has('project') ? await findBinding(context, origin.account, chosen) : {};
+  const saved = await channels.change(origin.channel, (current) => {
+    ({ mine, conflicts } = merge(current));
+    if (conflicts.length > 0) return current;
+    const { project: _, account: __, ...unbound } = current;
+    return {
+      ...(mine.has('project') ? { ...unbound, ...bound } : current),
+      ...(mine.has('threads') && { threads: threads === 'on' }),
+      ...(mine.has('layout') && { layout }),
+      // On by default.
+      ...(mine.has('diagnose') && { diagnose: diagnose === 'off' ? false : undefined }),
+      ...(mine.has('zone') && { zone }),
+    };
+  });
+  if (conflicts.length > 0) {
+    const changedBy = await findLastChanger(workspace, { commands: CHANGING, where: origin.channel });
+    return askAboutConflicts(await drawSettings(context, origin), state, { mine, conflicts }, changedBy);
+  }
   return closeWith(settingsMessage(saved), { where: origin.channel, target: describeSettings(saved) });
 }
+
+/** Commands that change a channel's settings. */
+const CHANGING = ['settings', 'use'];
 
 /** Settings for the audit log, e.g. "threads on, layout full, diagnosis on, acme/storefront". */
 function describeSettings({
@@ -81,16 +104,12 @@ function describeSettings({
   return [...words, ...(project === undefined ? [] : [`${account}/${project.permalink}`])].join(', ');
 }
 
-/** The channel's new project. An unchanged one is not looked up, so that the form works without the service. */
 async function findBinding(
   context: CommandContext,
-  accountName: string | undefined,
-  { account, project }: Channel,
+  account: string | undefined,
   chosen: string | undefined,
 ): Promise<Pick<Channel, 'account' | 'project'>> {
   if (chosen === undefined) return {};
-  if (project?.permalink === chosen && (accountName === undefined || accountName === account))
-    return { account, project };
-  const target = await resolveFormTarget(context, { account: accountName }, chosen);
+  const target = await resolveFormTarget(context, { account }, chosen);
   return { account: target.account.name, project: target.project };
 }

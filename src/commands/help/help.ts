@@ -9,7 +9,7 @@ import {
   helpMessage,
   startMessage,
 } from '../../views/help/help.ts';
-import { askAccessAction } from '../admin/roles.ts';
+import { askAccessAction } from '../admin/access.ts';
 import {
   type Command,
   type CommandContext,

@@ -10,6 +10,7 @@ import type { Collection } from '../../store/store.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { workingWords } from '../../views/blocks/message.ts';
 import { isAnyHidden, notice } from '../../views/blocks/modal.ts';
+import { keepOpened } from '../../views/blocks/shared-form.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import {
   type FormAck,
@@ -192,7 +193,7 @@ async function drawFaults(sentForm: SentForm, error: unknown): Promise<Submitted
   const { errors, base } = error;
   const { draw } = entry?.submission ?? {};
   if (draw !== undefined && isAnyHidden(errors, state.view))
-    return { kind: 'view', view: await draw(state, sentForm) };
+    return { kind: 'view', view: keepOpened(await draw(state, sentForm), state.view) };
   return { kind: 'errors', errors, ...defined({ base }) };
 }
 

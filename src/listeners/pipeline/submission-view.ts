@@ -4,7 +4,16 @@ import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { mrkdwn, sanitize, truncate } from '../../core/mrkdwn.ts';
 import { accessButton, type Explained } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
-import { BANNER, notice, refill, resendable, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
+import {
+  BANNER,
+  isInput,
+  notice,
+  readFieldName,
+  refill,
+  resendable,
+  withBanner,
+  withFieldErrors,
+} from '../../views/blocks/modal.ts';
 import { closed } from '../../views/blocks/service-failures.ts';
 
 /** Ack of a submitted form, with its outcome. */
@@ -105,7 +114,8 @@ function sortErrors(
 
 /** Block of a field: its own, or the group of checkboxes that offers it. */
 function findInput(field: string, { blocks }: ModalView): string | undefined {
-  const own = blocks.find(({ block_id: id }) => id === field || id === `properties.${field}`);
+  const isOwn = (name: string): boolean => name === field || name === `properties.${field}`;
+  const own = blocks.find((block) => isInput(block) && isOwn(readFieldName(block)));
   return (own ?? blocks.find((block) => offers(block, field)))?.block_id;
 }
 

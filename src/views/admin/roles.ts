@@ -1,10 +1,10 @@
 import type { InputBlock } from '@slack/types';
 import { GIVEN_ROLES, type GivenRole } from '../../core/choices.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { bold, code } from '../../core/mrkdwn.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { checkboxesInput, input, multiSelectInput } from '../blocks/inputs.ts';
-import { button, buttons, say, section } from '../blocks/message.ts';
-import { modal, resendable, withBanner } from '../blocks/modal.ts';
+import { say, section } from '../blocks/message.ts';
+import { modal } from '../blocks/modal.ts';
 
 export const ROLES_MODAL = 'roles';
 
@@ -18,8 +18,8 @@ export interface ShownRoles {
    */
   groups?: { held: Held; all: ReadonlyArray<{ id: string; name: string }> } | 'unread' | undefined;
   areGuestsAllowed: boolean;
-  /** Hash of the roles that the form shows, to detect a change in the meantime. */
-  initial: { roles: string; commands: string };
+  /** Hash of the roles that the form asks to confirm. */
+  confirmed?: string | undefined;
   /** The commands of the channel in which the form was opened. */
   channel?: { id: string; commands: readonly string[]; all: readonly string[] } | undefined;
 }
@@ -40,11 +40,11 @@ const FIELDS: Record<GivenRole, { label: string; hint: string }> = {
   billing: { label: 'Billing', hint: 'Can see invoices.' },
 };
 
-export function rolesModal({ users, groups, areGuestsAllowed, channel, initial }: ShownRoles): ModalView {
+export function rolesModal({ users, groups, areGuestsAllowed, channel, confirmed }: ShownRoles): ModalView {
   const blocks = GIVEN_ROLES.flatMap((role): KnownBlock[] => {
     return [usersInput(role, users[role]), ...(typeof groups === 'object' ? groupsInput(role, groups) : [])];
   });
-  return modal(ROLES_MODAL, 'Roles', { submit: 'Save', metadata: { channel: channel?.id, initial } }, [
+  return modal(ROLES_MODAL, 'Roles', { submit: 'Save', metadata: { channel: channel?.id, confirmed } }, [
     section(
       'Everyone else in this workspace is a member: they can see projects, servers and activity, and run tests. People from other workspaces in shared channels can do nothing.',
     ),
@@ -61,22 +61,11 @@ export function groupsField(role: GivenRole): string {
 
 export const COMMANDS_FIELD = 'commands';
 export const GUESTS_FIELD = 'guests';
+export const GUESTS_ALLOWED = 'single';
 
-/** @param changedBy the person who changed them last */
-export function changedWords(changedBy: string | undefined): string {
-  const who = changedBy ? `<@${changedBy}>` : 'Somebody';
-  return `${who} changed this while the form was open, so nothing was saved. Below is how it is now.`;
-}
-
-/**
- * The same form with a question. To save it again confirms the change.
- * @param metadata new metadata of the form
- */
-export function lastWayInModal(view: ModalView, metadata: unknown): ModalView {
-  const words =
-    'No admin or owner of this Slack workspace would be an admin of Deckhand any more, so none of them could change this back. Nothing was saved yet. Save again if you mean it, or add one of them.';
-  return withBanner({ ...resendable(view), private_metadata: JSON.stringify(metadata) }, words);
-}
+/** Asks before the roles take away the last way in. */
+export const LAST_WAY_IN =
+  'No admin or owner of this Slack workspace would be an admin of Deckhand any more, so none of them could change this back. Nothing was saved yet. Save again if you mean it, or add one of them.';
 
 /** A short list of all roles. Slack shows the ids as names. */
 export function rolesMessage(
@@ -112,8 +101,8 @@ function groupsInput(role: GivenRole, { held, all }: Extract<ShownRoles['groups'
 function guestsInput(areAllowed: boolean): InputBlock {
   return checkboxesInput(GUESTS_FIELD, 'Guests', {
     optional: true,
-    choices: [{ value: 'single', text: 'Single-channel guests are members too' }],
-    initial: areAllowed ? ['single'] : [],
+    choices: [{ value: GUESTS_ALLOWED, text: 'Single-channel guests are members too' }],
+    initial: areAllowed ? [GUESTS_ALLOWED] : [],
   });
 }
 
@@ -121,76 +110,4 @@ function commandsInput({ commands: initial, all }: NonNullable<ShownRoles['chann
   const choices = all.map((name) => ({ value: name, text: name }));
   const hint = 'Choose none to allow every command. Help, start and roles always run.';
   return multiSelectInput(COMMANDS_FIELD, 'Commands allowed in this channel', { hint, choices, initial });
-}
-
-interface ShownRequest {
-  user: string;
-  role: string;
-  command: string;
-}
-
-/** The direct message to an admin. */
-export function accessRequestMessage({ user, role, command }: ShownRequest, id: string): Message {
-  return say(
-    `:raised_hand: <@${user}> asks for the role ${bold(role)}, to use ${code(command)}. With it they ${CAN[role] ?? 'can do more'}.`,
-    ...buttons(
-      button('Allow', 'access:allow', { style: 'primary', value: { id } }),
-      button('Deny', 'access:deny', { style: 'danger', value: { id } }),
-    ),
-  );
-}
-
-const CAN: Readonly<Record<string, string>> = {
-  admin: 'can do everything',
-  operator: 'can change things at the service and in channels',
-  billing: 'can see invoices',
-};
-
-/** Replaces the refusal; `admins` are ids. */
-export function accessAskedMessage(role: string, admins: readonly string[]): Message {
-  const who = admins.map((admin) => `<@${admin}>`).join(', ');
-  return say(`:raised_hand: Asked ${who} for the role ${bold(role)}. The answer comes by direct message.`);
-}
-
-export function noAdminMessage(role: string, word: string): Message {
-  return say(
-    `No admin could be asked for the role ${bold(role)}. Ask an admin of this Slack workspace to run ${code(`${word} roles`)}.`,
-  );
-}
-
-export function askedAlreadyMessage(role: string, outcome: { admin: string } | undefined): Message {
-  const answer = outcome === undefined ? 'No admin has answered yet.' : `<@${outcome.admin}> said no.`;
-  return say(`You asked for the role ${bold(role)} already today. ${answer}`);
-}
-
-export function heldAlreadyMessage(role: string): Message {
-  return say(`You hold the role ${bold(role)} now. Run the command again.`);
-}
-
-/** Replaces the message to each admin. */
-export function answeredMessage({ user, role }: ShownRequest, admin: string, isAllowed: boolean): Message {
-  if (!isAllowed) return say(`:no_entry_sign: <@${admin}> did not give <@${user}> the role ${bold(role)}.`);
-  return say(
-    `:white_check_mark: <@${admin}> gave <@${user}> the role ${bold(role)}. They ${CAN[role] ?? 'hold it'} until an admin removes them in Roles.`,
-  );
-}
-
-export function personLeftMessage({ user, role }: ShownRequest): Message {
-  return say(`<@${user}> can no longer use Deckhand here, so the role ${bold(role)} was not given.`);
-}
-
-export function requestOverMessage(word: string): Message {
-  return say(`This request is more than a day old. ${code(`${word} roles`)} gives roles.`);
-}
-
-export function accessAnswerMessage(
-  { role, command }: ShownRequest,
-  admin: string,
-  isAllowed: boolean,
-  word: string,
-): Message {
-  if (!isAllowed) return say(`<@${admin}> did not give you the role ${bold(role)}. Ask them why.`);
-  return say(
-    `:white_check_mark: <@${admin}> gave you the role ${bold(role)}. ${code(`${word} ${command}`)} works for you now.`,
-  );
 }

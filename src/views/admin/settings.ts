@@ -3,7 +3,8 @@ import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Channel } from '../../records/channels.ts';
 import { type Choice, searchInput, selectInput } from '../blocks/inputs.ts';
 import { say } from '../blocks/message.ts';
-import { modal } from '../blocks/modal.ts';
+import { modal, type Values } from '../blocks/modal.ts';
+import { withOpened } from '../blocks/shared-form.ts';
 
 export const SETTINGS = 'settings';
 
@@ -21,8 +22,37 @@ const DIAGNOSES: readonly Choice[] = [
   { value: 'off', text: 'Off: only people and guards test projects' },
 ];
 
-/** `origin`: the channel of the settings, and the account whose projects the menu lists. */
+/** The settings as the fields of the form have them. */
+export function settingsValues({
+  project,
+  threads = true,
+  layout = 'compact',
+  diagnose = true,
+  zone,
+}: Channel): Values {
+  return {
+    threads: threads ? 'on' : 'off',
+    layout,
+    diagnose: diagnose ? 'on' : 'off',
+    project: project?.permalink,
+    zone,
+  };
+}
+
+/**
+ * `origin`: the channel of the settings, and the account whose projects the menu lists.
+ * @param shownProject the project by its present name
+ */
 export function settingsModal(
+  origin: { channel: string; account?: string | undefined },
+  channel: Channel,
+  shownProject: Channel['project'],
+): ModalView {
+  const view = drawSettings(origin, { ...channel, ...(shownProject && { project: shownProject }) });
+  return withOpened(view, settingsValues(channel));
+}
+
+function drawSettings(
   origin: { channel: string; account?: string | undefined },
   { project, threads = true, layout = 'compact', diagnose = true, zone }: Channel,
 ): ModalView {

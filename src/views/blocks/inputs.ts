@@ -65,6 +65,8 @@ export function withValue(element: Element, value: string | readonly string[]): 
       // Slack rejects an empty list.
       return options.length === 0 ? empty : ({ ...empty, initial_options: options } as Element);
     }
+    case 'multi_users_select':
+      return { ...element, initial_users: [value].flat() };
     case 'external_select':
       // A submitted form has only the value of an option, not its text.
       return text.length > LIMITS.optionValue

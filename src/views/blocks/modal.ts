@@ -50,6 +50,17 @@ export function withBanner(view: ModalView, text: string): ModalView {
   return { ...view, blocks: [{ ...section(`:warning: ${text}`), block_id: BANNER }, ...blocks] };
 }
 
+export type InputBlock = Extract<KnownBlock, { type: 'input' }>;
+
+export function isInput(block: KnownBlock): block is InputBlock {
+  return block.type === 'input';
+}
+
+/** Name of an input's field. The `block_id` of a form that came back is `<field>:<n>`. */
+export function readFieldName({ element, block_id: id = '' }: InputBlock): string {
+  return element.action_id ?? id;
+}
+
 /** Adds a plain-text message under each field, in a modal that is updated because its answer came late. */
 export function withFieldErrors(view: ModalView, errors: Record<string, string>): ModalView {
   const blocks = view.blocks
@@ -65,9 +76,8 @@ export function withFieldErrors(view: ModalView, errors: Record<string, string>)
 /** Fills the form with the typed values, except the `secrets`. */
 export function refill(view: ModalView, values: Values, secrets: readonly string[]): ModalView {
   const blocks = view.blocks.map((block): KnownBlock => {
-    if (block.type !== 'input' || block.block_id === undefined || secrets.includes(block.block_id))
-      return block;
-    const value = values[block.block_id];
+    if (!isInput(block) || secrets.includes(readFieldName(block))) return block;
+    const value = values[readFieldName(block)];
     return value === undefined || value === ''
       ? block
       : { ...block, element: withValue(block.element, value) };
@@ -123,12 +133,41 @@ function readElement(element: z.infer<typeof Element>): string | string[] | unde
   );
 }
 
+/** The values that a form shows when it is opened, by field. */
+export function readInitial({ blocks }: Pick<ModalView, 'blocks'>): Values {
+  return Object.fromEntries(
+    blocks.filter(isInput).map((block) => [readFieldName(block), readInitialElement(block)]),
+  );
+}
+
+const Initial = z.looseObject({
+  initial_value: z.string().nullish(),
+  initial_time: z.string().nullish(),
+  initial_conversation: z.string().nullish(),
+  initial_option: z.looseObject({ value: z.string() }).nullish(),
+  initial_options: z.array(z.looseObject({ value: z.string() })).nullish(),
+  initial_users: z.array(z.string()).nullish(),
+});
+
+function readInitialElement({ element }: InputBlock): Values[string] {
+  const initial = Initial.safeParse(element).data ?? {};
+  return (
+    initial.initial_options?.map(({ value }) => value) ??
+    initial.initial_users ??
+    initial.initial_option?.value ??
+    initial.initial_value ??
+    initial.initial_time ??
+    initial.initial_conversation ??
+    undefined
+  );
+}
+
 export function messagesByField(error: z.ZodError): Record<string, string> {
   return Object.fromEntries(error.issues.toReversed().map((issue) => [issue.path.join('.'), issue.message]));
 }
 
 /** True if an error is about a field that the form does not show yet. The form is then drawn with it first. */
 export function isAnyHidden(errors: Record<string, string>, { blocks }: ModalView): boolean {
-  const blockIds = new Set(blocks.map((block) => block.block_id));
-  return Object.keys(errors).some((field) => !blockIds.has(field));
+  const fields = new Set(blocks.filter(isInput).map(readFieldName));
+  return Object.keys(errors).some((field) => !fields.has(field));
 }

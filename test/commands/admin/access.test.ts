@@ -107,6 +107,47 @@ describe('"Ask for access" on a refusal', () => {
     expect(await rolesOf(world).holds(PEOPLE.member, 'operator')).toBe(isAllowed);
   });
 
+  test.for(['access:deny', 'access:allow'])(
+    'says nothing untrue by %s after `roles` gave the role, and can be asked again once it is lost',
+    async (actionId, { world }) => {
+      await name(world, [PEOPLE.admin, PEOPLE.billing]);
+      await askFor(world, '/deckhand use storefront');
+      await told(world, 'billing', 'asks for the role');
+      const grants = { admin: [PEOPLE.admin, PEOPLE.billing], billing: [], changedBy: PEOPLE.admin };
+      await rolesOf(world).set({ ...grants, operator: [PEOPLE.member], changedAt: 0 });
+      await answer(world, actionId);
+      await told(world, 'billing', 'holds the role *operator* already');
+      await told(world, 'admin', 'holds the role *operator* already');
+      const words = dms(world, 'member').map(({ text }) => text);
+      expect(words).toEqual(actionId === 'access:deny' ? [] : [expect.stringContaining('You hold the role')]);
+      expect(await rolesOf(world).holds(PEOPLE.member, 'operator')).toBe(true);
+      await name(world, [PEOPLE.admin]);
+      await askFor(world, '/deckhand use storefront');
+      await told(world, 'admin', 'asks for the role');
+    },
+  );
+
+  test('a second answer says what became of the role', async ({ world }) => {
+    await askFor(world, '/deckhand use storefront');
+    await told(world, 'admin', 'asks for the role');
+    const { channel = '', ts = '' } = dms(world, 'admin').at(-1) ?? {};
+    // Slack did not show the first answer.
+    world.slack.fault({ method: 'chat.update', error: 'internal_error', times: 9 });
+    await answer(world, 'access:allow');
+    await told(world, 'member', 'gave you the role *operator*');
+    world.slack.clearFaults();
+    await name(world, [PEOPLE.admin]);
+    await world.as('admin').click({ channel, ts }, { actionId: 'access:allow' });
+    await told(world, 'admin', 'Somebody took it away since');
+    expect(await rolesOf(world).holds(PEOPLE.member, 'operator')).toBe(false);
+    const [written] = await audited(world);
+    expect(written).toEqual(['access allow', '+operator U0BEN']);
+    await askFor(world, '/deckhand use storefront');
+    await world.slack.until(() =>
+      world.slack.ephemerals(TEAM, PEOPLE.member).some(({ text }) => text.includes('took it away since')),
+    );
+  });
+
   test('gives nothing to somebody who has left in the meantime', async ({ world }) => {
     await askFor(world, '/deckhand use storefront');
     await told(world, 'admin', 'asks for the role');

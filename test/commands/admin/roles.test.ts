@@ -97,39 +97,69 @@ describe('roles', () => {
     expect(await roles.holds(PEOPLE.admin, 'admin')).toBe(true);
   });
 
-  test('a form that was opened before another admin’s change takes nothing back, and says who made it', async ({
+  test('a form that was opened before another admin’s change takes nothing back, and asks about what both changed', async ({
     world,
   }) => {
+    const { roles, channels } = world.app.workspaces.open(TEAM);
     const both = [PEOPLE.admin, PEOPLE.member];
-    await set(world, { admin: both, operator: [], billing: [] });
+    const commands = async () => (await channels.get(CHANNEL)).commands;
+    await set(world, { admin: [...both, PEOPLE.billing], operator: [], billing: [] });
+    const ben = world.as('member');
+    const save = (values?: Record<string, string[]>) =>
+      answerTo(world, 'member', () => ben.submit('roles', values));
+
+    // Ben changes another field.
     await open(world, 'member');
-    await set(world, {
+    await set(world, { admin: both, operator: [PEOPLE.billing], commands: ['test', 'activity'] });
+    expect(await save({ billing: [PEOPLE.member] })).toContain('The roles are set');
+    expect(await roles.grants()).toMatchObject({
       admin: both,
       operator: [PEOPLE.billing],
+      billing: [PEOPLE.member],
+    });
+    expect(await commands()).toEqual(['test', 'activity']);
+
+    // Ben changes the same fields, and saves the question that comes back as it is.
+    await open(world, 'member');
+    await set(world, { operator: [PEOPLE.admin, PEOPLE.billing], commands: ['test'] });
+    const asked = await ben.submit('roles', { operator: [], commands: ['projects'], billing: [] });
+    expect(asked.body).toContain(`<@${PEOPLE.admin}> changed this while the form was open`);
+    expect(asked.body).toContain('You chose: projects');
+    expect(ben.openView()?.content.blocks.map(({ block_id: id }) => id)).toContain('operator:1');
+    expect(await roles.grants()).toMatchObject({ billing: [PEOPLE.member] });
+    await save();
+    expect(await roles.grants()).toMatchObject({
+      operator: [PEOPLE.admin, PEOPLE.billing],
       billing: [],
-      commands: ['test', 'activity'],
+      changedBy: PEOPLE.member,
     });
-    const stale = await world.as('member').submit('roles', { admin: both, operator: [], billing: [] });
-    expect(stale.body).toContain(`<@${PEOPLE.admin}> changed this while the form was open`);
-    const { roles, channels } = world.app.workspaces.open(TEAM);
-    expect(await roles.grants()).toMatchObject({ operator: [PEOPLE.billing], changedBy: PEOPLE.admin });
-    expect(await channels.get(CHANNEL)).toMatchObject({ commands: ['test', 'activity'] });
-    const again = world.as('member').openView()?.content.blocks ?? [];
-    expect(again.find(({ block_id: id }) => id === 'operator')).toMatchObject({
-      element: { initial_users: [PEOPLE.billing] },
+    expect(await commands()).toEqual(['test']);
+
+    // A role that "Allow" gave, and commands that a file restricted, are not taken back either.
+    await open(world, 'member');
+    await roles.give(PEOPLE.member, 'operator', PEOPLE.admin);
+    await channels.change(CHANNEL, () => ({ commands: ['activity'] }));
+    await save({ billing: [PEOPLE.billing] });
+    expect((await roles.grants())?.operator).toContain(PEOPLE.member);
+    expect(await commands()).toEqual(['activity']);
+  });
+
+  test('the question about the last way in shows what others have changed, and keeps what was chosen', async ({
+    world,
+  }) => {
+    const { roles } = world.app.workspaces.open(TEAM);
+    await open(world);
+    await world.as('admin').submit('roles', { admin: [PEOPLE.member] });
+    const shown = () => world.as('admin').openView()?.values;
+    expect(shown()).toMatchObject({ 'admin:1': { admin: { selected_users: [PEOPLE.member] } } });
+    await roles.give(PEOPLE.billing, 'operator', PEOPLE.admin);
+    await world.as('admin').submit('roles');
+    expect(shown()).toMatchObject({
+      'admin:2': { admin: { selected_users: [PEOPLE.member] } },
+      'operator:2': { operator: { selected_users: [PEOPLE.billing] } },
     });
-    const values = { admin: both, operator: [PEOPLE.billing], billing: [], commands: ['test'] };
-    await answerTo(world, 'member', () => world.as('member').submit('roles', values));
-    expect(await channels.get(CHANNEL)).toMatchObject({ commands: ['test'] });
-    // What was changed only by "Allow", or only in the channel, is not taken back either.
-    for (const change of [
-      () => roles.give(PEOPLE.member, 'operator', PEOPLE.admin),
-      () => channels.change(CHANNEL, () => ({ commands: ['activity'] })),
-    ]) {
-      await open(world);
-      await change();
-      expect((await world.as('admin').submit('roles', values)).body).toContain('while the form was open');
-    }
+    await answerTo(world, 'admin', () => world.as('admin').submit('roles'));
+    expect(await roles.grants()).toMatchObject({ admin: [PEOPLE.member], operator: [PEOPLE.billing] });
   });
 
   test('roles restrict what may run in a channel, but never by the name of a command that there is not', async ({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 import { ann } from '../integrations/support.ts';
 
 describe('settings', () => {
@@ -57,7 +57,46 @@ describe('settings', () => {
     await me.open('settings');
     await me.submit({ layout: 'compact', project: null, zone: null });
     await world.slack.until(() => me.told().at(-1)?.includes('no default project') === true);
-    expect(await stored()).toEqual({ threads: true, layout: 'compact' });
+    expect(await stored()).toEqual({ layout: 'compact' });
+  });
+
+  it('keeps what somebody else saved since it was opened, and asks about what both changed', async () => {
+    const { slack, app } = world;
+    const ben = world.as('member');
+    await app.workspaces.open(TEAM).roles.give(PEOPLE.member, 'operator', PEOPLE.admin);
+    const openBoth = async () => {
+      await me.open('settings');
+      await ben.command(CHANNEL, '/deckhand settings');
+      await slack.until(() => ben.openView() !== undefined);
+    };
+    await openBoth();
+    await me.submit({ layout: 'full' });
+    await ben.submit('settings', { threads: 'off' });
+    await expect.poll(stored).toEqual({ layout: 'full', threads: false });
+
+    await openBoth();
+    await look('project', 'store');
+    await me.submit({ layout: 'compact', project: 'storefront' });
+    await expect.poll(stored).toMatchObject({ layout: 'compact' });
+    // Both changed the project; the zone is Ben's alone, the layout Ann's.
+    await ben.suggest({ viewId: ben.openView()?.id ?? '' }, { actionId: 'project', query: 'bill' });
+    await ben.suggest({ viewId: ben.openView()?.id ?? '' }, { actionId: 'zone', query: 'lisbon' });
+    const asked = await ben.submit('settings', { project: 'billing-api', zone: 'Europe/Lisbon' });
+    expect(asked.body).toContain(`<@${PEOPLE.admin}> changed this while the form was open`);
+    expect(asked.body).toContain('You chose: billing-api');
+    expect(await stored()).toMatchObject({ project: { permalink: 'storefront' } });
+    const shown = () => ben.openView()?.values;
+    expect(shown()).toMatchObject({
+      'project:1': { project: { selected_option: { value: 'storefront' } } },
+      'layout:1': { layout: { selected_option: { value: 'compact' } } },
+      'zone:1': { zone: { selected_option: { value: 'Europe/Lisbon' } } },
+    });
+    // Once more, between the question and its answer.
+    await me.open('settings');
+    await me.submit({ project: null });
+    await expect.poll(async () => (await stored()).project).toBeUndefined();
+    await ben.submit('settings');
+    await expect.poll(stored).toEqual({ layout: 'compact', threads: false, zone: 'Europe/Lisbon' });
   });
 
   it('finds a time zone by a former name or a typed city, shows its present name, and stores that', async () => {
