@@ -65,6 +65,8 @@ const ACTS = [
   'openHome',
   'openDetails',
   'postMessage',
+  'editMessage',
+  'deleteMessage',
   'install',
 ] as const satisfies readonly (keyof Actor)[];
 

@@ -11,7 +11,7 @@ import {
 } from './deliver/containers.ts';
 import { openDetails } from './deliver/details.ts';
 import { sendShortcut, type Use, useElement } from './deliver/interactions.ts';
-import { openHome, postAsPerson } from './deliver/people-events.ts';
+import { deleteAsPerson, editAsPerson, openHome, postAsPerson } from './deliver/people-events.ts';
 import type { ActResult } from './deliver/result.ts';
 import type { Someone } from './deliver/shared.ts';
 import { closeView, submitView } from './deliver/submissions.ts';
@@ -57,6 +57,10 @@ export interface Actor {
   install(authorizeUrl: string, choice?: { allow?: boolean; orgWide?: boolean }): string;
   /** Writes a message; links to the app's domains are told to it. */
   postMessage(channel: string, text: string, threadTs?: string): Promise<SeenMessage>;
+  /** Edits one's own message. */
+  editMessage(on: { channel: string; ts: string }, text: string): Promise<SeenMessage>;
+  /** Deletes one's own message. */
+  deleteMessage(on: { channel: string; ts: string }): void;
 }
 
 /** @throws RangeError where there is no such workspace or person */
@@ -85,6 +89,9 @@ export function actAs(world: World, teamId: string, userId: string): Actor {
     install: (url, choice) => install(world, actor, url, choice),
     postMessage: (channel, text, threadTs) =>
       postAsPerson(world, actor, channelOf(workspace, channel), text, threadTs),
+    editMessage: async (on, text) =>
+      editAsPerson(world, actor, channelOf(workspace, on.channel), { ts: on.ts, typed: text }),
+    deleteMessage: (on) => deleteAsPerson(world, actor, channelOf(workspace, on.channel), on.ts),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Delivery } from '../state/delivery.ts';
-import { storeMessage, toSeen } from '../state/messages.ts';
+import { changeMessage, deleteMessage, findMessage, storeMessage, toSeen } from '../state/messages.ts';
 import { type Channel, SCOPE_WORDS } from '../state/people.ts';
 import { homeOf, isExternallyShared } from '../state/sharing.ts';
 import type { SeenMessage, StoredMessage, Workspace } from '../state/types.ts';
@@ -46,6 +46,32 @@ export async function postAsPerson(
     inBackground(world, tellMention(world, place, actor, stored));
   }
   return toSeen(stored);
+}
+
+/** Changes what a person wrote. A mention in the new text is told like one in a new message, with `edited`. */
+export function editAsPerson(
+  world: World,
+  actor: Someone,
+  channel: Channel,
+  { ts, typed }: { ts: string; typed: string },
+): SeenMessage {
+  const { workspace } = actor;
+  const stored = findOwn(actor, channel, ts);
+  const text = encodeTyped(world, { workspace, channel, text: typed });
+  changeMessage(world, workspace, stored, { text }, true);
+  for (const place of placesOf(world, workspace, channel))
+    inBackground(world, tellMention(world, place, actor, stored));
+  return toSeen(stored);
+}
+
+export function deleteAsPerson(world: World, actor: Someone, channel: Channel, ts: string): void {
+  deleteMessage(world, actor.workspace, findOwn(actor, channel, ts));
+}
+
+function findOwn({ workspace, person }: Someone, { id }: Channel, ts: string): StoredMessage {
+  const stored = findMessage(workspace, id, ts);
+  if (stored?.record.user !== person.id) throw new RangeError(`${person.id} wrote no message ${ts}`);
+  return stored;
 }
 
 /** The workspaces in which the app sits in a channel. */

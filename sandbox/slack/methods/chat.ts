@@ -100,13 +100,14 @@ function post(call: Call, args: z.infer<typeof PostArgs>): Json {
   const content = readContent(workspace, args);
   refuseLongBlocks(workspace, content.blocks);
   const cut = [...content.text].length > LIMITS.postText;
+  const thread = rootOf(workspace, channel, args.thread_ts);
   const parts: MessageParts = {
     ...content,
     text: cut ? [...content.text].slice(0, LIMITS.postText).join('') : content.text,
-    thread_ts: rootOf(workspace, channel, args.thread_ts),
+    thread_ts: thread,
     // Nothing documents that Slack tells repeated posts by this, so it is only kept and shown.
     client_msg_id: args.client_msg_id,
-    subtype: args.reply_broadcast && args.thread_ts ? 'thread_broadcast' : undefined,
+    subtype: args.reply_broadcast && thread !== undefined ? 'thread_broadcast' : undefined,
     username: call.token.scopes.includes('chat:write.customize') ? args.username : undefined,
   };
   const author = botAuthor(call.world, installation);
@@ -119,12 +120,20 @@ const TRUNCATED = {
   response_metadata: { warnings: ['message_truncated'] },
 };
 
-/** A reply to a reply lands in the same thread; that a root exists is not asked, as threads outlive theirs. */
+/**
+ * A reply to a reply lands in the same thread. A thread with replies outlives its root. A reply to any other deleted
+ * message lands at the top level, without an error.
+ */
 function rootOf(workspace: Workspace, channel: Channel, threadTs: string | undefined): string | undefined {
   if (threadTs === undefined || threadTs === '') return undefined;
   const target = findMessage(workspace, channel.id, threadTs);
   if (target?.ephemeralTo) throw new SlackError('cannot_reply_to_message');
-  return target?.record.thread_ts ?? threadTs;
+  if (target !== undefined) return target.record.thread_ts ?? threadTs;
+  return hasReplies(workspace, channel, threadTs) ? threadTs : undefined;
+}
+
+function hasReplies(workspace: Workspace, channel: Channel, threadTs: string): boolean {
+  return listMessages(workspace, channel.id).some(({ record }) => record.thread_ts === threadTs);
 }
 
 function postEphemeral(call: Call, args: z.infer<typeof EphemeralArgs>): Json {
@@ -137,8 +146,8 @@ function postEphemeral(call: Call, args: z.infer<typeof EphemeralArgs>): Json {
   if ([...content.text].length > LIMITS.postText) throw new SlackError('msg_too_long');
   // Slack shows it in a thread that has begun, and takes it for any.
   const thread = args.thread_ts || undefined;
-  const hasBegun = listMessages(workspace, channel.id).some(({ record }) => record.thread_ts === thread);
-  if (thread !== undefined && !hasBegun) return { message_ts: call.world.time.nextTs() };
+  if (thread !== undefined && !hasReplies(workspace, channel, thread))
+    return { message_ts: call.world.time.nextTs() };
   const parts = { ...content, thread_ts: thread };
   const author = botAuthor(call.world, installation);
   const stored = storeMessage(call.world, workspace, channel, author, parts, args.user);

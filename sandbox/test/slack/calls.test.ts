@@ -30,6 +30,21 @@ describe('chat.postMessage', () => {
     expect(slack.messages('T0ACME', 'deploys')).toMatchObject([{ text: 'root', reply_count: 3 }]);
     expect(slack.thread('T0ACME', 'deploys', root)).toMatchObject([{ text: 'one' }, two, two]);
   });
+
+  it('puts a reply to a deleted message at the top level, unless its thread has replies', async () => {
+    const { slack, client, anna } = await startSetting();
+    const threads: Array<string | undefined> = [];
+    for (const replies of [0, 1]) {
+      const { ts: thread_ts } = await anna.postMessage('deploys', 'root');
+      for (let reply = 0; reply < replies; reply += 1) await anna.postMessage('deploys', 'one', thread_ts);
+      anna.deleteMessage({ channel, ts: thread_ts });
+      const { ok, message } = await client.chat.postMessage({ channel, text: 'late', thread_ts });
+      expect(ok).toBe(true);
+      threads.push(message?.thread_ts);
+    }
+    expect(threads).toEqual([undefined, expect.any(String)]);
+    expect(slack.messages('T0ACME', 'deploys')).toMatchObject([{ text: 'late' }]);
+  });
 });
 
 it('a message is not changed or deleted if it is not ours, too long or archived', async () => {

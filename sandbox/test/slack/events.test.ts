@@ -82,6 +82,14 @@ it('a step of a workflow runs until the app completes it, once', async () => {
   expect(await errorOf(completeError({ function_execution_id, error: 'x' }))).toBe('token_revoked');
 });
 
+it('an edit that adds a mention is an `app_mention` with `edited`', async () => {
+  const { slack, app, anna } = await startSetting({ app: { botScopes: ['app_mentions:read'] } });
+  const { ts } = await anna.postMessage('deploys', 'hello');
+  const { edited } = await anna.editMessage({ channel: 'deploys', ts }, 'hello @deckhand');
+  await slack.until(() => app.received.length > 0);
+  expect(lastSent({ app })).toMatchObject({ type: 'app_mention', ts, edited });
+});
+
 it.each([
   ['a < b & c > d', 'a &lt; b &amp; c &gt; d'],
   ['@max, see #deploys.', '<@U0MAX>, see <#C0DEPLOY|deploys>.'],
