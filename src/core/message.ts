@@ -57,6 +57,8 @@ export interface Invocation {
   responseUrl?: string | undefined;
   /** True if the response address shows "working", which the answer then replaces. */
   isWorkingShown?: boolean;
+  /** True if the thread for the answer was deleted. Only the person then gets the answer, outside any thread. */
+  isThreadGone?: boolean;
   /** Slack's trigger id, which identifies repeats of the request. */
   requestId: string;
   /** True if the request is stored. It then runs again if the store fails. */

@@ -10,6 +10,7 @@ import {
   isMessageGone,
   isRefusal,
   isSlackFailure,
+  isThreadGone,
   isThreadRefused,
   isTokenRefused,
   undefinedOnSlackError,
@@ -98,21 +99,27 @@ type Replies = ReadonlyArray<readonly [name: string | number, message: Message]>
 
 /**
  * Posts replies, each once, until Slack allows none there.
- * @returns false if threads are off in the channel, Slack allows none, or the root is gone
+ * @returns `refused` if threads are off in the channel, Slack allows none, or did not name the root; `gone` if
+ * somebody deleted the thread
  * @throws SlackFailure
  */
 export async function postReplies(
   workspace: Workspace,
   { id, ...thread }: Omit<Delivery, 'message'>,
   replies: Replies,
-): Promise<boolean> {
+): Promise<'posted' | 'refused' | 'gone'> {
   const { channel, threadTs } = thread;
-  if (!threadTs || (await workspace.channels.get(channel)).threads === false) return false;
-  for (const [name, message] of replies) {
-    const reply = { ...thread, id: `${id} ${name}`, message };
-    if (!(await sendReply(workspace, channel, () => deliver(workspace, reply)))) return false;
+  if (!threadTs || (await workspace.channels.get(channel)).threads === false) return 'refused';
+  try {
+    for (const [name, message] of replies) {
+      const reply = { ...thread, id: `${id} ${name}`, message };
+      if (!(await sendReply(workspace, channel, () => deliver(workspace, reply)))) return 'refused';
+    }
+    return 'posted';
+  } catch (error) {
+    if (!isThreadGone(error)) throw error;
+    return 'gone';
   }
-  return true;
 }
 
 /**
@@ -159,15 +166,16 @@ interface RootRef {
  * @throws SlackFailure
  */
 export async function showThread(workspace: Workspace, thread: Thread): Promise<void> {
-  const threadTs = await showRoot(workspace, thread);
-  await postReplies(workspace, { ...thread, threadTs }, thread.replies);
+  const root = await showRoot(workspace, thread);
+  const outcome = await postReplies(workspace, { ...thread, threadTs: root.ts }, thread.replies);
+  if (outcome === 'gone') await thread.save({ ...root, ts: '' });
 }
 
-/** Returns the root's `ts`, empty if it was deleted. */
-async function showRoot(workspace: Workspace, thread: Thread): Promise<string> {
+/** Returns the root that Slack shows now. */
+async function showRoot(workspace: Workspace, thread: Thread): Promise<RootRef> {
   const { id, root: message, cause, rootRef, save } = thread;
   const version = hashJson(message);
-  if (rootRef?.hash === version) return rootRef.ts;
+  if (rootRef?.hash === version) return rootRef;
   const root = { ts: rootRef?.ts ?? '', cause, hash: version };
   if (root.ts !== '' && !(await editRoot(workspace, thread, root))) root.ts = '';
   if (root.ts === '' && rootRef?.cause !== cause) {
@@ -176,7 +184,7 @@ async function showRoot(workspace: Workspace, thread: Thread): Promise<string> {
     root.ts = (await postDelivery(workspace, { ...thread, id: name, message })).ts;
   }
   await save(root);
-  return root.ts;
+  return root;
 }
 
 /**
@@ -197,8 +205,9 @@ async function editRoot(
     const fields = { event: 'message_refused', channel, reason: error.reason };
     workspace.log.warn(fields, 'Slack refused an edit');
     const news = replies.length > 0 ? replies : ([[version, message]] as const);
-    if (!(await postReplies(workspace, { ...thread, threadTs: ts }, news)))
-      await deliver(workspace, { ...thread, id: `${id} ${version}`, message });
+    const outcome = await postReplies(workspace, { ...thread, threadTs: ts }, news);
+    if (outcome === 'gone') return false;
+    if (outcome === 'refused') await deliver(workspace, { ...thread, id: `${id} ${version}`, message });
   }
   return true;
 }

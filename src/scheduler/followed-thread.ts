@@ -1,7 +1,14 @@
 import type { SlackFailure } from '../core/errors.ts';
 import type { Message, News } from '../core/message.ts';
 import type { Followed } from '../records/test-runs.ts';
-import { isMessageGone, isPlaceGone, isRefusal, isSlackFailure, mayHavePosted } from '../slack/failure.ts';
+import {
+  isMessageGone,
+  isPlaceGone,
+  isRefusal,
+  isSlackFailure,
+  isThreadGone,
+  mayHavePosted,
+} from '../slack/failure.ts';
 import type { MessageRef } from '../slack/slack.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { deliver, findDelivered, sendReply } from './deliver.ts';
@@ -171,7 +178,7 @@ export class FollowedThread<State extends Followed, View extends { kind: string 
       try {
         if (await say()) return;
       } catch (error) {
-        if (!isRefusal(error)) throw error;
+        if (!isRefusal(error) || isThreadGone(error)) throw error;
         this.#logRefused(error);
       }
     }

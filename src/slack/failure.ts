@@ -141,9 +141,18 @@ export const NOT_INSTALLED = 'not_installed';
 /** Error words about the installation. Another token would get the same. */
 const LASTING_WORDS: ReadonlySet<string> = new Set([NOT_INSTALLED, 'team_access_not_granted']);
 
-/** True if the message was deleted, or Deckhand is no longer installed. */
+/** Error word for a thread whose messages were all deleted. Slack itself answers as if the reply were posted there. */
+export const THREAD_GONE = 'thread_not_found';
+
+export function isThreadGone(error: unknown): error is SlackFailure {
+  return isSlackFailure(error) && error.reason === THREAD_GONE;
+}
+
+const MESSAGE_WORDS: ReadonlySet<string> = new Set([NOT_INSTALLED, 'message_not_found', THREAD_GONE]);
+
+/** True if the message or its thread was deleted, or Deckhand is no longer installed. */
 export function isMessageGone(error: unknown): error is SlackFailure {
-  return isSlackFailure(error) && [NOT_INSTALLED, 'message_not_found'].includes(error.reason);
+  return isSlackFailure(error) && MESSAGE_WORDS.has(error.reason);
 }
 
 const PLACE_WORDS: ReadonlySet<string> = new Set(['channel_not_found', 'is_archived', 'not_in_channel']);

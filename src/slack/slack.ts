@@ -6,7 +6,7 @@ import { disableAutolinks } from '../core/mrkdwn.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type SpanStart, type Tracing } from '../observability/tracing.ts';
-import { isSlackFailure, isTokenRefused, mayHavePosted, NOT_INSTALLED } from './failure.ts';
+import { isSlackFailure, isTokenRefused, mayHavePosted, NOT_INSTALLED, THREAD_GONE } from './failure.ts';
 import {
   BACKGROUND,
   type Call,
@@ -32,7 +32,10 @@ export interface MessageRef {
   ts: string;
 }
 
-/** Posts without waiting for its turn. Call it only within the channel's lock. */
+/**
+ * Posts without waiting for its turn. Call it only within the channel's lock.
+ * @throws SlackFailure also if the thread is gone; the channel then does not keep the post
+ */
 export type Send = (post: Post, signal?: AbortSignal) => Promise<MessageRef>;
 
 export interface SlackOptions {
@@ -179,7 +182,7 @@ function describeCallSpan(method: string, origin: string): SpanStart {
 }
 
 function createPosting(shared: Shared, workspace: string, once: CallOnce) {
-  const { clock, lock } = shared;
+  const { clock, lock, log } = shared;
 
   /** Reports repetitions of a post that Slack may have. */
   const reporting = (channel: string, delivery: string) => ({
@@ -193,8 +196,22 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce) {
     const sendOnce = () => once('chat.postMessage', { ...PLAIN_POST, channel, ...text });
     const options = { signal, ...reporting(channel, clientMsgId) };
     const answer = await withRetries(clock, BACKGROUND, sendOnce, options);
-    return { channel: answer.channel ?? channel, ts: answer.ts ?? '' };
+    const ref = { channel: answer.channel ?? channel, ts: answer.ts ?? '' };
+    const isOutside = threadTs !== undefined && answer.message !== undefined && !answer.message.thread_ts;
+    if (isOutside) await takeBack(ref);
+    return ref;
   };
+
+  /** Deletes a reply that Slack posted at the top level because its thread is gone. @throws SlackFailure */
+  async function takeBack(ref: MessageRef): Promise<never> {
+    try {
+      await withRetries(clock, BACKGROUND, () => once('chat.delete', { ...ref }));
+    } catch (error) {
+      if (!isSlackFailure(error)) throw error;
+      log.warn({ event: 'reply_not_taken_back', ...ref, reason: error.reason }, 'Reply not taken back');
+    }
+    throw new SlackFailure('chat.postMessage', 'gone', THREAD_GONE);
+  }
 
   const nameLock = (channel: string): string => `post ${workspace} ${channel}`;
   /** Posts as soon as the channel's lock is free, before other waiting work. Waits if Slack is busy. */

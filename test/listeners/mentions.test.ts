@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { defined } from '../../src/core/json.ts';
 import { test } from '../support/fixtures.ts';
 import { sendEvent } from '../support/signed.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
@@ -182,21 +183,29 @@ describe('a mention', () => {
     expect((await answered(world, 'Storefront'))?.channel).toBe(greeting?.channel);
   });
 
-  test('whose message is deleted meanwhile says so, and not that Deckhand is to be invited', async ({
-    world,
-  }) => {
-    world.slack.invite(TEAM, CHANNEL, 'bot');
-    for (const [at, error] of ['message_not_found', 'thread_not_found'].entries()) {
-      world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
-      await sendMention(world, { ts: `1700000000.00020${at}`, text: '<@U0BOT> test storefront' });
-      const told = () =>
-        world.slack.calls
-          .filter(({ method }) => method === 'chat.postEphemeral')
-          .map(({ args }) => JSON.stringify(args));
-      await world.slack.until(() => told().filter((text) => text.includes('was deleted')).length > at);
-      expect(told().join()).not.toContain('/invite');
-    }
-  });
+  test.for([
+    ['test storefront', 'was deleted, so nothing was posted'],
+    ['watch storefront', 'was deleted, so nothing was posted'],
+    ['use storefront', 'bound this channel to *Storefront*'],
+  ] as const)(
+    'whose message is deleted at once leaves nothing in the channel: %s',
+    async ([line, words], { world }) => {
+      const ann = world.as('admin');
+      const { ts: root } = await ann.postMessage(CHANNEL, 'a thread');
+      for (const [at, thread] of [undefined, root].entries()) {
+        const message = await mention(world, `@deckhand ${line}`, { who: 'admin', ...defined({ thread }) });
+        ann.deleteMessage({ channel: CHANNEL, ts: message.ts });
+        if (thread !== undefined) ann.deleteMessage({ channel: CHANNEL, ts: thread });
+        const told = () => answers(world, 'admin').filter(({ text }) => text.includes(words));
+        await world.slack.until(() => told().length > at, { what: 'the private answer' });
+      }
+      await world.restart(async () => undefined);
+      expect(seen(world)).toEqual([]);
+      expect(world.slack.calls.filter(({ method }) => method === 'chat.postMessage')).toHaveLength(2);
+      expect(await world.app.workspaces.open(TEAM).schedules.all()).toEqual([]);
+      expect(world.service.requests.all.filter(({ method }) => method === 'POST')).toEqual([]);
+    },
+  );
 
   test('by a person of another company is refused, to them alone', async ({ world }) => {
     world.slack.addPerson(TEAM, { team_id: 'T0FAR', id: 'U0OUTSIDE' });

@@ -6,6 +6,7 @@ import {
   breakServer,
   deploy,
   dms,
+  polls,
   press,
   roots,
   say,
@@ -125,6 +126,54 @@ describe('a message that may not be edited', () => {
       await press(world, 'test:check', { who: 'member', ts });
       await world.slack.until(() => reply('Storefront: all 2 servers'));
     });
+  });
+});
+
+describe('a message that is deleted before its replies', () => {
+  /** Deletes messages of the channel with such words as soon as they are there, as a quick admin does. */
+  const deleteWith = ({ slack }: TestWorld, words: string) =>
+    slack.onChange((change) => {
+      if (change.type !== 'message') return;
+      const messages = slack.workspace(TEAM).messages.get(change.channel);
+      if (messages?.get(change.ts)?.record.text.includes(words)) messages.delete(change.ts);
+    });
+
+  test('of a run ends the run, and leaves nothing in the channel', async ({ world }) => {
+    deleteWith(world, 'Storefront');
+    await run(world);
+    await world.logged('"event":"follow_abandoned"');
+    expect(roots(world)).toEqual([]);
+  });
+
+  test('of a failure stops no watch, and the next failure has a message', async ({ world }) => {
+    await say(world, 'watch all failures');
+    deploy(world, 'failed1', { succeeded: false });
+    await untilShown(world, 'failing since');
+    await world.logged('"event":"follow_ended"');
+    const end = deleteWith(world, '2 failures');
+    deploy(world, 'failed2', { succeeded: false });
+    await world.slack.until(() => !shown(world).includes('failing since'));
+    await polls(world);
+    end();
+    expect(roots(world)).toHaveLength(1);
+    deploy(world, 'failed3', { succeeded: false });
+    await untilShown(world, '3 failures');
+    expect(roots(world)).toHaveLength(2);
+    expect(dms(world)).toEqual([]);
+  });
+
+  plain('of a digest pauses no digest', async () => {
+    const world = await openDigestWorld();
+    onTestFinished(() => world.stop());
+    const schedules = () => world.app.workspaces.open(TEAM).schedules.all();
+    await world.say('digest add cron:"*/5 * * * *" UTC last_7_days');
+    world.deploy(false, 0);
+    deleteWith(world, 'Deployment digest');
+    await world.passUntil(async () => (await schedules())[0]?.last !== undefined);
+    expect(shown(world)).not.toContain('failed');
+    expect(await world.app.workspaces.open(TEAM).schedules.all()).toMatchObject([
+      { state: { kind: 'active' } },
+    ]);
   });
 });
 

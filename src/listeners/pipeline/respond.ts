@@ -4,7 +4,7 @@ import { AccountFailure, InstallationEnded, StoreUnavailable } from '../../core/
 import type { Invocation, Message, ModalView, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { newReference } from '../../observability/log.ts';
-import { isPlaceGone, isSlackFailure } from '../../slack/failure.ts';
+import { isPlaceGone, isSlackFailure, isThreadGone } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
 import { splitAnswer } from '../../views/blocks/lists.ts';
@@ -56,6 +56,7 @@ async function respondPart(
 
 /** Thread of a private answer. A mention may begin its own thread, in which Slack shows no ephemeral message yet. */
 function findThread(invocation: Invocation): string | undefined {
+  if (invocation.isThreadGone) return undefined;
   return invocation.threadTs ?? (isMention(invocation) ? undefined : invocation.answerTs);
 }
 
@@ -122,8 +123,10 @@ export async function respondFailure(
 ): Promise<void> {
   if (invocation.isStored && error instanceof StoreUnavailable) throw error;
   const explained = { ...explain(error, fields), ...(await explainReconnect(workspace, invocation, error)) };
+  if (isThreadGone(error)) invocation.isThreadGone = true;
   try {
-    const offer = retry && { ...retry, thread: invocation.answerTs };
+    const { answerTs, isThreadGone: isGone } = invocation;
+    const offer = retry && { ...retry, thread: isGone ? undefined : answerTs };
     await respondPrivately(workspace, invocation, failureMessage(explained, offer));
   } catch (err) {
     // Slack does not accept the answer either.
@@ -167,10 +170,12 @@ async function postInChannel(
   { message, thread, isDone }: Extract<Reply, { kind: 'channel' }>,
 ): Promise<void> {
   const { channel, answerTs } = invocation;
-  if (channel === undefined) return respondPrivately(workspace, invocation, message);
+  if (channel === undefined || invocation.isThreadGone)
+    return respondPrivately(workspace, invocation, message);
   try {
     await workspace.slack.post({ channel, message, threadTs: thread ?? answerTs });
   } catch (error) {
+    invocation.isThreadGone = isThreadGone(error);
     if (!isDone || !isSlackFailure(error, 'gone', 'forbidden')) throw error;
     await respondPrivately(workspace, invocation, message);
   }

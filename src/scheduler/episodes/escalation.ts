@@ -105,7 +105,7 @@ async function listMentions(
   });
 }
 
-/** Posts a reply, or a new message if Slack rejects replies. */
+/** Posts a reply, or a new message if Slack rejects replies or somebody deleted the failure's message. */
 async function postMentions(
   workspace: Workspace,
   { subject }: EpisodeRecord,
@@ -120,7 +120,8 @@ async function postMentions(
   const { channel } = subject;
   const place = { id: `episode ${id}`, channel, signal, possibleDuplicate: 'unknown' } as const;
   try {
-    if (await postReplies(workspace, { ...place, threadTs: rootRef?.ts }, [[name, message]])) return;
+    const thread = { ...place, threadTs: rootRef?.ts };
+    if ((await postReplies(workspace, thread, [[name, message]])) === 'posted') return;
   } catch (error) {
     if (!isRefusal(error)) throw error;
   }

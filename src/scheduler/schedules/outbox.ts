@@ -130,8 +130,9 @@ async function postMessages(
 ): Promise<void> {
   if (root === undefined) return;
   const { ts } = await deliver(workspace, { id, channel, message: root, ...sending });
-  if (await postReplies(workspace, { id, channel, threadTs: ts, ...sending }, [...replies.entries()])) return;
-  // Without a thread, the replies go to the channel.
+  const thread = { id, channel, threadTs: ts, ...sending };
+  if ((await postReplies(workspace, thread, [...replies.entries()])) !== 'refused') return;
+  // If Slack allows no thread, the replies go to the channel.
   for (const [at, message] of replies.entries())
     await deliver(workspace, { id: `${id} ${at}`, channel, message, ...sending });
 }

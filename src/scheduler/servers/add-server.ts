@@ -187,7 +187,9 @@ async function postRoot(
     return await postDelivery(workspace, { ...root, channel: draft.channel, threadTs });
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    return postDelivery(workspace, { ...root, channel: await workspace.slack.openDirect(user) });
+    // Slack may have had the first post, and rejects another with its id.
+    const id = `${root.id} direct`;
+    return postDelivery(workspace, { ...root, id, channel: await workspace.slack.openDirect(user) });
   }
 }
 

@@ -24,6 +24,8 @@ import {
 } from '../../records/test-runs.ts';
 import { projectUrl } from '../../service/addresses.ts';
 import { isFailing, listItems, readRunTimes, summarizeRun } from '../../service/projects.ts';
+import { isThreadGone } from '../../slack/failure.ts';
+import { notifyUser } from '../../slack/slack.ts';
 import { outcomeWords, type TestState, testRootMessage } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { deliver, isUndeliverable } from '../deliver.ts';
@@ -163,6 +165,8 @@ async function postToOthers(workspace: Workspace, run: Run, ending: RunEnding): 
       await deliver(workspace, { id: `test ${requestId}`, channel, threadTs, message });
     } catch (error) {
       if (!isUndeliverable(error)) throw error;
+      if (isThreadGone(error) && requestedBy !== undefined)
+        await notifyUser(workspace.slack, { user: requestedBy, channel }, message);
       const fields = { event: 'message_refused', channel, method: error.method, reason: error.reason };
       workspace.log.warn(fields, 'Slack refused a message');
     }

@@ -40,7 +40,7 @@ const BY_WORD: ReadonlyMap<string, string> = new Map(
       'Slack refuses Deckhand’s token (`invalid_auth`). Ask whoever runs Deckhand to correct it, or a workspace admin to install Deckhand again.',
     is_archived: 'This channel is archived. Use another channel.',
     message_not_found: NO_MESSAGE,
-    thread_not_found: NO_MESSAGE,
+    thread_not_found: 'The message that this answers was deleted, so nothing was posted. Ask again.',
     org_login_required: MOVING,
     team_added_to_org: MOVING,
   }),
