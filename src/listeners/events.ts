@@ -69,15 +69,20 @@ function undefinedIfNotServed(error: unknown): undefined {
 /** Stores a mention as a command, which keeps its order in the channel and is retried like one. */
 export function createMentionHandler(inbox: () => Pick<Inbox, 'store'>): EventHandler {
   return async ({ workspace }, body) => {
-    const mention = readMention(body);
+    const mention = readMention(body, workspace.clock.now());
     if (mention === undefined) return;
-    const { request, clientId } = mention;
+    const { request, message, clientId } = mention;
     // A client that sends its message again gets another `ts` under the same id.
-    const { requestId } = request.invocation;
-    if (clientId !== undefined && !(await workspace.once(['mention', clientId], DAY_MS, requestId))) return;
+    if (clientId !== undefined && !(await workspace.once(['mention', clientId], MESSAGE_MS, message))) return;
+    // An edit may come long after the first words were carried out.
+    const isFirst = () => workspace.once(['mention with words', message], MESSAGE_MS, body.event_id);
+    if (request.text !== '' && !(await isFirst())) return;
     await inbox().store(workspace, request, {});
   };
 }
+
+/** How long Deckhand knows which messages it has read. An older message counts no more, even if it is edited. */
+const MESSAGE_MS = DAY_MS;
 
 const Ts = z.string().regex(/^\d{1,12}\.\d{1,12}$/);
 
@@ -100,18 +105,27 @@ const Authorised = z.looseObject({
   authorizations: z.array(z.looseObject({ user_id: MaybeId, is_bot: z.boolean().nullish() })).nullish(),
 });
 
+interface ReadMention {
+  request: StoredRequest & { kind: 'command' };
+  /** Identifies the message, whatever its text is now. */
+  message: string;
+  clientId: string | undefined;
+}
+
 /**
  * Reads a mention as if its words had been typed after the slash word. Inside a sentence the words are an aside. Returns
- * undefined for messages of apps, for edited messages, which were read before, and for text that does not mention Deckhand.
+ * undefined for messages of apps, for edits of old messages or without words, and for text that does not mention Deckhand.
  */
-function readMention(body: SlackEvent): { request: StoredRequest; clientId: string | undefined } | undefined {
+function readMention(body: SlackEvent, now: number): ReadMention | undefined {
   const { data: event } = Mention.safeParse(body.event);
-  if (event === undefined || !SUBTYPES.has(event.subtype ?? '') || event.bot_id || event.edited)
-    return undefined;
+  if (event === undefined || !SUBTYPES.has(event.subtype ?? '') || event.bot_id) return undefined;
   const { user, channel, ts, thread_ts: thread, user_team: team } = event;
   const words = readWords(richTextAsMrkdwn(event.blocks) ?? event.text, findBotUser(body));
   if (words === undefined) return undefined;
-  const request: StoredRequest = {
+  const isOld = Number(ts) * 1000 < now - MESSAGE_MS;
+  if (event.edited && (isOld || words.text === '')) return undefined;
+  const message = `mention ${channel} ${ts}`;
+  const request: StoredRequest & { kind: 'command' } = {
     kind: 'command',
     invocation: {
       user,
@@ -119,12 +133,12 @@ function readMention(body: SlackEvent): { request: StoredRequest; clientId: stri
       ...(thread ? { threadTs: thread } : {}),
       team,
       answerTs: thread ?? ts,
-      // Slack may send several events for one message.
-      requestId: `mention ${channel} ${ts}`,
+      // Slack may send several events for one message. Words may be added by an edit.
+      requestId: words.text === '' ? `${message} without words` : message,
     },
     ...words,
   };
-  return { request, clientId: event.client_msg_id ?? undefined };
+  return { request, message, clientId: event.client_msg_id ?? undefined };
 }
 
 /** Subtypes of messages that people post. */

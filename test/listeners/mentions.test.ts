@@ -64,7 +64,7 @@ const IGNORED: Record<string, object> = {
   'a composed quotation': composed(part('quote', BY_USER, said(' projects'))),
   'an app': { bot_id: 'B0OTHER' },
   'an application without a person': { user: undefined, subtype: 'bot_message' },
-  'an edited message': { edited: { user: PEOPLE.member, ts: '1700000000.000200' } },
+  'an edit of an old message': { edited: { user: PEOPLE.member, ts: '1700000000.000200' } },
   'text that is no text': { text: { evil: true } },
   'a hostile channel': { channel: '../C0' },
 };
@@ -150,7 +150,39 @@ describe('a mention', () => {
     expect(answers(world)).toHaveLength(2);
   });
 
-  test('in code, in a quotation, by an app or in an edit asks for nothing', async ({ world }) => {
+  test('that an edit adds or corrects counts once, with its first words', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    const ben = world.as('member');
+    let expected = 0;
+    const untilAnswered = (what: string) => {
+      expected += 1;
+      return world.slack.until(() => answers(world).length >= expected, { what: `an answer to "${what}"` });
+    };
+    for (const versions of [
+      ['projects', '+@deckhand projects', '@deckhand projects store'],
+      ['+@deckhand', '+@deckhand projects', '@deckhand', '@deckhand test storefront'],
+      ['`@deckhand projects`', '+and @deckhand', '@deckhand test storefront'],
+      ['+@deckhand projects', '@deckhand test storefront', 'projects'],
+    ]) {
+      let ts: string | undefined;
+      for (const version of versions) {
+        const text = version.replace(/^\+/, '');
+        ({ ts } = await (ts === undefined
+          ? ben.postMessage(CHANNEL, text)
+          : ben.editMessage({ channel: CHANNEL, ts }, text)));
+        if (version !== text) await untilAnswered(text);
+      }
+    }
+    await mention(world, '@deckhand whoami');
+    await untilAnswered('whoami');
+    await world.restart(async () => undefined);
+    expect(answers(world)).toHaveLength(expected);
+    expect(seen(world)).toEqual([]);
+  });
+
+  test('in code, in a quotation, by an app or in an old message that is edited asks for nothing', async ({
+    world,
+  }) => {
     for (const [at, parts] of Object.values(IGNORED).entries()) {
       const { status } = await sendMention(world, { ts: `1700000000.0001${10 + at}`, ...parts });
       expect(status).toBe(200);
