@@ -21,7 +21,7 @@ import type { Workspace } from '../workspace/workspace.ts';
 import { type Configuration, listWorkspaces, readConfiguration } from './configuration.ts';
 import { type Fault, findContentFaults, type Read, readConfigurations } from './configuration-file.ts';
 import { dataError, fileFault, openService, type Program, ProgramError } from './program.ts';
-import { expectThere, withStore } from './stores.ts';
+import { existingStore, withStore } from './stores.ts';
 
 export const APPLY: Program = {
   command: 'deckhand apply',
@@ -42,7 +42,7 @@ run. With --dry-run nothing changes, and Deckhand may run.
     const documents = readConfigurations(bytes);
     const config = parseConfig(env);
     const isDry = options['dry-run'] === true;
-    if (isDry) expectThere(config.STORE_URL);
+    if (isDry) existingStore({ STORE_URL: config.STORE_URL });
     const changes = await checkDocuments(config, documents, isDry);
     if (changes.length === 0) return 'Nothing to change.';
     if (isDry) return ['Would change:', ...changes].join('\n');

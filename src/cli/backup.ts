@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { access, constants, open, rename, rm } from 'node:fs/promises';
+import { access, constants, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
@@ -29,10 +29,20 @@ sealed: keep ENCRYPTION_KEYS elsewhere. For Postgres, use pg_dump.
       throw new StoreError(
         'STORE_URL is a Postgres database. Back it up with pg_dump; docs/operations.md shows how.',
       );
+    expectFolder(file);
     await makeFile(file, (draft) => copyDatabase(source, draft));
-    return `${file} holds the store.`;
+    const isOpen = ((await stat(file)).mode & OTHERS_MODE) !== 0;
+    const note = isOpen ? ' Its disk keeps no modes, so see to it that nobody else can read the file.' : '';
+    return `${file} holds the store.${note}`;
   },
 };
+
+/** A folder that is missing may be on a disk that is not mounted. @throws StoreError */
+function expectFolder(file: string): void {
+  const folder = dirname(resolve(file));
+  if (!existsSync(folder))
+    throw new StoreError(`There is no folder ${folder}. Make it, or mount the disk that it is on.`);
+}
 
 async function copyDatabase(source: string, copy: string): Promise<void> {
   try {
@@ -111,6 +121,8 @@ function expectStore(draft: string, file: string): void {
 
 /** A store holds names and addresses, so only its owner may read a copy, whatever the umask. */
 const FILE_MODE = 0o600;
+/** Rights of everybody else. */
+const OTHERS_MODE = 0o077;
 
 /** Files with changes that SQLite has not yet written into the database beside them. */
 const LOGS = ['-wal', '-journal'];
@@ -130,8 +142,9 @@ async function makeFile<T>(path: string, write: (draft: string) => Promise<T>): 
     await removeDraft(draft);
     makeFolder(dirname(resolve(path)));
     const file = await open(draft, 'wx', FILE_MODE);
-    // The umask may have taken rights away.
-    await file.chmod(FILE_MODE).finally(() => file.close());
+    // The umask may have taken rights away. Some network disks refuse a mode, and have one for all files.
+    await file.chmod(FILE_MODE).catch(() => undefined);
+    await file.close();
     const written = await write(draft);
     const complete = await open(draft, 'r');
     await complete.sync().finally(() => complete.close());

@@ -18,7 +18,12 @@ import type { Program } from './program.ts';
 import { describeStore, existingStore, withStore } from './stores.ts';
 
 const SlackId = z.string().regex(/^[A-Z][A-Z0-9]{1,30}$/, 'That is no id, as Slack gives it.');
-const ShortId = z.string().regex(/^[a-z][a-z0-9-]{1,19}$/, 'An id has small letters, digits and hyphens.');
+const ShortId = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9-]{1,19}$/,
+    'An id has 2 to 20 small letters, digits and hyphens, and begins with a letter.',
+  );
 const Placed = z.object({ channel: SlackId, account: z.string() });
 const Timed = { cadence: true, zone: true, account: true, project: true } as const;
 const Ids = { channel: SlackId, createdBy: SlackId };

@@ -13,7 +13,7 @@ import { checkBotToken } from '../slack/token-health.ts';
 import { DATA_KEYS, GLOBAL } from '../store/store.ts';
 import type { Finding, Health } from '../views/admin/doctor.ts';
 import type { Program } from './program.ts';
-import { expectThere } from './stores.ts';
+import { existingStore } from './stores.ts';
 
 const FAULT_EXIT_CODE = 1;
 const WORDS: Record<Health, string> = { well: 'ok', limited: 'note', broken: 'FAULT' };
@@ -27,7 +27,7 @@ ok, note, or FAULT. Deckhand may be running; if it is not, due jobs that wait ar
 `,
   async run({ env }) {
     const config = parseConfig(env);
-    expectThere(config.STORE_URL);
+    existingStore({ STORE_URL: config.STORE_URL });
     const log = createLog('silent');
     const { app, close } = await openDeckhand(config, { log, version: readVersion(), access: 'beside' });
     const ending = new AbortController();

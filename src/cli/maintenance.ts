@@ -35,7 +35,7 @@ Deckhand on both: both would post. If it is interrupted, empty the new store and
   async run({ env, options: { from, to } }) {
     if (typeof from !== 'string' || typeof to !== 'string')
       throw usageError('Give --from and --to, each with the address of a store');
-    expectThere(from);
+    expectThere(from, 'Give --from the file of a store');
     if (describeStore(from) === describeStore(to)) throw usageError('Give two different stores');
     const keys = parseEncryptionKeys(env.ENCRYPTION_KEYS ?? '');
     for (const url of [from, to]) await expectStopped(url);

@@ -6,6 +6,7 @@ import { readVersion } from '../config.ts';
 import { StoreError } from '../core/errors.ts';
 import { parseJson } from '../core/json.ts';
 import { count } from '../core/mrkdwn.ts';
+import { CONNECTION_NAMES, openAs } from '../core/postgres-url.ts';
 import { systemClock } from '../core/time/clock.ts';
 import type { JobsBackend } from '../jobs/jobs.ts';
 import { createSqliteJobs } from '../jobs/sqlite-jobs.ts';
@@ -171,10 +172,10 @@ export function storeUrl({ STORE_URL }: Environment): string {
   return STORE_URL || `${SQLITE}data/deckhand.sqlite`;
 }
 
-/** Returns the same. @throws StoreError if it names a file that does not exist */
+/** The same, for programs that take no store. @throws StoreError if it names a file that does not exist */
 export function existingStore(env: Environment): string {
   const url = storeUrl(env);
-  expectThere(url);
+  expectThere(url, 'Start Deckhand once to make it, or correct STORE_URL');
   return url;
 }
 
@@ -194,14 +195,14 @@ export function describeStore(url: string): string {
 }
 
 /** Opening an SQLite file that does not exist would create it. @throws StoreError */
-export function expectThere(url: string): void {
+export function expectThere(url: string, next: string): void {
   const file = findFile(url);
-  if (file !== undefined && !existsSync(file))
-    throw new StoreError(`There is no ${file}. Give the file of a store.`);
+  if (file !== undefined && !existsSync(file)) throw new StoreError(`There is no ${file}. ${next}.`);
 }
 
-const RUNNING = `SELECT 1 FROM pg_stat_activity
-  WHERE datname = current_database() AND application_name IN ('deckhand store', 'deckhand engine') LIMIT 1`;
+/** A pooler may append the address of the client. */
+const RUNNING = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+  AND application_name LIKE ANY ('{${Object.values(CONNECTION_NAMES).join('%,')}%}') LIMIT 1`;
 
 /** Postgres may list a Deckhand for a moment after it stopped. */
 const TRIES = 10;
@@ -210,8 +211,7 @@ const RETRY_MS = 300;
 /** Checks Postgres alone: an SQLite file in use cannot be opened. @throws StoreError if a Deckhand is connected */
 export async function expectStopped(url: string): Promise<void> {
   if (findFile(url) !== undefined) return;
-  const name = { application_name: 'deckhand transfer' };
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 15_000, ...name });
+  const client = new pg.Client({ ...openAs(url, 'deckhand transfer'), connectionTimeoutMillis: 15_000 });
   try {
     await client.connect();
     for (let tries = 0; tries < TRIES; tries += 1) {

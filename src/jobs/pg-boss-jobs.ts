@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock as BossClock, type JobWithMetadata, PgBoss, type Queue } from 'pg-boss';
 import { z } from 'zod';
+import { CONNECTION_NAMES, openAs } from '../core/postgres-url.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { type ClaimedJob, type JobsBackend, type NewJob, QueueStats, UnreadableJob } from './jobs.ts';
@@ -141,8 +142,7 @@ export function createPgBossJobs({ url, clock, log, bossClock }: PgBossJobsOptio
 /** pg-boss, not started, because it only stores jobs; Deckhand's runner runs them. */
 function createBoss(url: string, clock?: BossClock | undefined): PgBoss {
   return new PgBoss({
-    connectionString: url,
-    application_name: 'deckhand engine',
+    ...openAs(url, CONNECTION_NAMES.engine),
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: TIMEOUT_MS,
     ...POOL,

@@ -72,8 +72,10 @@ function sqliteFault(error: Error, code: unknown): Fault | undefined {
 /** Faults by Node's error codes, Postgres' SQLSTATE, and messages of the driver, which have no code. */
 const POSTGRES_FAULTS: ReadonlyArray<[is: RegExp, ...Fault]> = [
   [/^ECONNREFUSED/, 'Postgres does not answer at {server}. Start it, or correct STORE_URL.', PASSES],
-  [/^ENOTFOUND/, 'There is no host {host}. Correct STORE_URL.'],
-  [/^EAI_AGAIN/, 'The host {host} could not be looked up. Check DNS, or correct STORE_URL.', PASSES],
+  // A container of the database may not have its name yet.
+  [/^ENOTFOUND/, 'There is no host {host}. Wait until it is in DNS, or correct STORE_URL.', PASSES],
+  [/^EAI_/, 'The host {host} could not be looked up. Check DNS, or correct STORE_URL.', PASSES],
+  [/^ENOENT connect/, 'Postgres has no socket there: {message}. Start it, or correct STORE_URL.', PASSES],
   [/^28P01/, 'Postgres at {server} refuses the user or the password. Correct STORE_URL.'],
   [
     /^28000/,

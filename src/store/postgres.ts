@@ -6,6 +6,7 @@ import { Keyv } from 'keyv';
 import pg from 'pg';
 import { createKeyedLock } from '../core/concurrency.ts';
 import { StoreError, StoreUnavailable } from '../core/errors.ts';
+import { CONNECTION_NAMES, openAs } from '../core/postgres-url.ts';
 import { explainStoreFault } from './database-fault.ts';
 import { type Database, type Envelope, type Range, SERIALIZATION, type StoredRow } from './documents.ts';
 import type { Access } from './sqlite.ts';
@@ -37,16 +38,16 @@ export async function openPostgres(
   onError: (error: Error) => void,
 ): Promise<Database> {
   const pool = new pg.Pool({
-    connectionString: url,
+    ...openAs(url, CONNECTION_NAMES.store),
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: TIMEOUT_MS,
     query_timeout: TIMEOUT_MS,
     keepAlive: true,
-    application_name: 'deckhand store',
   });
   // Without a listener, an idle connection that ends would end the process.
   pool.on('error', onError);
   try {
+    if (access !== 'read') await expectSettings(pool, url);
     if (access !== 'read') await makeTables(pool);
     else if (await isMissing(pool)) throw new StoreError('There is no store of Deckhand in this database.');
     // The adapter creates the same table, which fails if another role owns it.
@@ -58,6 +59,25 @@ export async function openPostgres(
     const { message } = cause instanceof StoreUnavailable ? cause : new StoreUnavailable(cause);
     throw explainStoreFault(url, cause) ?? new StoreError(`${message}. Check STORE_URL.`, { cause });
   }
+}
+
+const SETTINGS = `SELECT current_setting('server_encoding') AS encoding, current_setting('standard_conforming_strings') AS strings`;
+/** The second converts nothing, so that it holds every letter too. */
+const ENCODINGS: ReadonlySet<unknown> = new Set(['UTF8', 'SQL_ASCII']);
+
+/** @throws StoreError if the database cannot store every text */
+async function expectSettings(pool: pg.Pool, url: string): Promise<void> {
+  const { rows } = await pool.query<Record<'encoding' | 'strings', string>>(SETTINGS);
+  const { encoding, strings } = rows[0] ?? {};
+  const database = decodeURIComponent(new URL(url).pathname.slice(1));
+  if (!ENCODINGS.has(encoding))
+    throw new StoreError(
+      `The database ${database} is encoded in ${encoding}, which lacks letters that people use. Create one with ENCODING 'UTF8' TEMPLATE template0, and give STORE_URL that.`,
+    );
+  if (strings !== 'on')
+    throw new StoreError(
+      `The database ${database} has standard_conforming_strings off. Switch it on for the user of STORE_URL: ALTER ROLE … SET standard_conforming_strings = on.`,
+    );
 }
 
 const MISSING = `SELECT to_regclass('public.keyv') IS NULL OR to_regclass('public.deckhand_leases') IS NULL AS missing`;

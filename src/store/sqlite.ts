@@ -72,8 +72,12 @@ export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
   mkdirSync(path, { mode: 0o700 });
-  // The umask may have removed rights.
-  chmodSync(path, 0o700);
+  try {
+    // The umask may have removed rights.
+    chmodSync(path, 0o700);
+  } catch {
+    // Some network disks refuse a mode, and have one for all folders.
+  }
 }
 
 function openFile(path: string): DatabaseSync {

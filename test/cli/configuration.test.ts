@@ -214,6 +214,8 @@ test.each([
   ['a name that is a list', 'digests:', '? [1]\n: 2\ndigests:', 'A name has to be a word.'],
   ['an account that is an address', 'account: acme', 'account: http://evil.example', 'There is no account'],
   ['an id that is too long', 'C0DEPLOYS:', `C${'0'.repeat(900)}: {}\n  C0DEPLOYS:`, 'That is no id'],
+  ['an id of one letter', 'monday:', 'm:', 'An id has 2 to 20 small letters, digits and hyphens'],
+  ['an id that begins with a digit', 'monday:', '1st:', 'and begins with a letter.'],
   [
     'an escape',
     'mode: fail',

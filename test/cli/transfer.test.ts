@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import { chmod, copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
@@ -119,6 +119,7 @@ test.each([0, 0o777])(
     const folder = join(await temporaryFolder(), 'new');
     const [file, target] = [join(folder, 'backup'), join(folder, 'deeper', 'deckhand.sqlite')];
     await furnish(from);
+    await mkdir(folder, { mode: 0o700 });
     const usual = process.umask(umask);
     onTestFinished(() => void process.umask(usual));
 
@@ -162,6 +163,37 @@ test.each(['-wal', '-journal'])('a copied file is restored with what its %s hold
   expect(Number(changed?.changed) > 0).toBe(ending === '-wal');
 });
 
+/** A network disk on which every file has the mode 0644, and which refuses any other. */
+const STUBBORN = `data:text/javascript,${encodeURIComponent(`
+  import fs from 'node:fs';
+  import { open } from 'node:fs/promises';
+  import { syncBuiltinESMExports } from 'node:module';
+  const handle = await open(process.execPath);
+  const refuse = () => { throw Object.assign(new Error('EPERM: operation not permitted, chmod'), { code: 'EPERM' }); };
+  Object.getPrototypeOf(handle).chmod = async () => refuse();
+  await handle.close();
+  const { stat } = fs.promises;
+  fs.promises.stat = async (...args) => Object.assign(await stat(...args), { mode: 0o100644 });
+  fs.chmodSync = refuse;
+  syncBuiltinESMExports();
+`)}`;
+
+test('a backup onto a disk that refuses modes is taken, and says so', async () => {
+  const url = await temporarySqlite();
+  await furnish(url);
+  const file = join(await temporaryFolder(), 'backup');
+  const env = { STORE_URL: url, ENCRYPTION_KEYS, NODE_OPTIONS: `--import=${STUBBORN}` };
+  expect(await runDeckhand({ args: ['backup', file], env })).toEqual({
+    code: 0,
+    err: '',
+    out: `${file} holds the store. Its disk keeps no modes, so see to it that nobody else can read the file.\n`,
+  });
+  const target = await temporarySqlite();
+  expect(await runDeckhand({ args: ['restore', file], env: { ...env, STORE_URL: target } })).toMatchObject({
+    code: 0,
+  });
+});
+
 test('a restored file is its owner’s alone from its first byte, whatever the mode of the backup', async () => {
   const url = await temporarySqlite();
   await furnish(url, 2_000);
@@ -195,7 +227,9 @@ test('nothing is moved into a store that has a job alone, or while a Deckhand ru
   await running.store.of('T1').collection('notes', Note).put('later', { text: 'goes on' });
   expectSentence(await migrate(from, await temporarySqlite()), 75, 'in use by another Deckhand');
   await running.close();
-  const { engine, close } = await openBackend(to, { clock: systemClock });
+  // However its operator names its connections.
+  const named = `${to}?application_name=mine&options=-c%20application_name%3Dmine`;
+  const { engine, close } = await openBackend(named, { clock: systemClock });
   await send(engine, 1, { at: Date.now() + 3_600_000 });
   expectSentence(await migrate(to, await temporarySqlite()), 75, 'A Deckhand runs on postgres://127.0.0.1');
   await close();
@@ -217,7 +251,12 @@ describe('one sentence says what is wrong', () => {
     expectSentence(await run('restore', [file], { STORE_URL: url }), 78, 'is there already');
     expectSentence(await run('backup', [file], { STORE_URL: url }), 78, 'is there already');
     expectSentence(await run('backup', ['/proc/backup'], { STORE_URL: url }), 78, '/proc/backup');
-    expectSentence(await run('backup', [`${file}2`], { STORE_URL: fresh }), 78, 'There is no');
+    // Its disk may not be mounted.
+    const missing = join(dirname(file), 'disk', 'deckhand');
+    expectSentence(await run('backup', [join(missing, 'b')], { STORE_URL: url }), 78, missing, 'mount');
+    expect(await readdir(dirname(file))).toEqual(['backup']);
+    const absent = await run('backup', [`${file}2`], { STORE_URL: fresh });
+    expectSentence(absent, 78, 'There is no', 'Start Deckhand once to make it, or correct STORE_URL');
     expectSentence(await run('restore', [`${file}2`], { STORE_URL: fresh }), 78, `${file}2`, 'ENOENT');
     const otherKey = `k1:${Buffer.alloc(32, 8).toString('base64')}`;
     const wrong = await run('restore', [file], { STORE_URL: fresh, ENCRYPTION_KEYS: otherKey });
@@ -292,7 +331,8 @@ describe('one sentence says what is wrong', () => {
     expectSentence(await run('backup', ['--nonsense']), 64, "'--nonsense'", 'deckhand backup --help');
     for (const name of ['restore', 'migrate'] as const) expectSentence(await run(name, []), 64, 'Give ');
     expectSentence(await run('rotate-keys', ['now']), 64, 'Unknown ');
-    expectSentence(await migrate(await temporarySqlite(), await temporarySqlite()), 78, 'There is no');
+    const absent = await migrate(await temporarySqlite(), await temporarySqlite());
+    expectSentence(absent, 78, 'There is no', 'Give --from the file of a store');
   });
 
   test('with the store whose keys are to be rotated', async () => {

@@ -174,6 +174,42 @@ describe('a user who may create nothing', () => {
   });
 });
 
+test.each([
+  [
+    'in LATIN1',
+    "ENCODING 'LATIN1'",
+    'on',
+    'in LATIN1, which lacks letters that people use. Create one with ENCODING',
+  ],
+  ['in LATIN9', "ENCODING 'LATIN9'", 'on', 'is encoded in LATIN9'],
+  ['with other strings', '', 'off', 'has standard_conforming_strings off. Switch it on'],
+])('a database %s is refused at the start', async (_, encoding, strings, sentence) => {
+  const url = await oddDatabase(encoding, strings);
+  await expect(openStore(url)).rejects.toMatchObject({
+    message: expect.stringContaining(sentence),
+    isTemporary: false,
+  });
+});
+
+test('a database that converts nothing keeps every letter', async () => {
+  const [store] = await replicas(await oddDatabase("ENCODING 'SQL_ASCII'", 'on'), 1);
+  const names = store?.of('T1').collection('names', z.object({ name: z.string() }));
+  await names?.put('Łukasz', { name: '🚀 Łukasz' });
+  expect(await names?.list()).toEqual([{ id: 'Łukasz', doc: { name: '🚀 Łukasz' } }]);
+});
+
+async function oddDatabase(encoding: string, strings: string): Promise<string> {
+  const url = new URL(await emptyDatabase());
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  url.pathname = `odd_${randomUUID().slice(0, 8)}`;
+  const name = url.pathname.slice(1);
+  await client.query(`CREATE DATABASE ${name} ${encoding} TEMPLATE template0`);
+  await client.query(`ALTER DATABASE ${name} SET standard_conforming_strings = ${strings}`);
+  await client.end();
+  return url.href;
+}
+
 test('TLS that the server does not offer is said once, and as a fault of the configuration', async () => {
   const url = new URL(await emptyDatabase());
   url.searchParams.set('sslmode', 'require');
