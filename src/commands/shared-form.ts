@@ -28,7 +28,7 @@ export async function saveUnchanged<T>(save: () => Promise<T>): Promise<T> {
 export function askAboutConflicts(
   today: ModalView,
   state: ViewState,
-  merged: Pick<Merged, 'mine' | 'conflicts'>,
+  merged: Merged,
   changedBy: string | undefined,
 ): Submitted {
   const who = changedBy === undefined ? 'Somebody' : `<@${changedBy}>`;
@@ -43,14 +43,15 @@ const MAX_ENTRIES = 100;
 /** The person who made the last of some changes, e.g. in a channel. */
 export async function findLastChanger(
   { audit }: Pick<Workspace, 'audit'>,
-  { commands, where }: { commands: readonly string[]; where?: string | undefined },
+  { commands, where, target }: { commands: readonly string[]; where: string; target?: string },
 ): Promise<string | undefined> {
   const entries = await audit.latest(MAX_ENTRIES);
   const match = entries.find(
     ({ entry }) =>
       entry.result === 'done' &&
       commands.includes(entry.what) &&
-      (where === undefined || entry.where === where) &&
+      entry.where === where &&
+      (target === undefined || entry.target === target) &&
       /^[UW][A-Z0-9]+$/.test(entry.requestedBy),
   );
   return match?.entry.requestedBy;

@@ -47,7 +47,7 @@ describe('a form that others may have saved since it was opened', () => {
       ['cadence'],
     ],
   ])('if %s', (_, then, values, now, saved, asked) => {
-    const merged = mergeSubmitted({ view: opened(then), values }, now, WHEN);
+    const merged = mergeSubmitted({ view: opened(then), values }, now, { together: WHEN });
     expect(merged.values).toEqual(saved);
     expect(merged.conflicts).toEqual(asked);
   });

@@ -63,10 +63,11 @@ async function submitSettings(state: ViewState, context: CommandContext): Promis
   const origin = parseForm(Origin, state.metadata);
   const { threads, layout, diagnose, project: chosen, zone } = readFields(Fields, state);
   const merge = (current: Channel): Merged => mergeSubmitted(state, settingsValues(current));
-  let { mine, conflicts } = merge(await channels.get(origin.channel));
-  const bound = mine.has('project') ? await findBinding(context, origin.account, chosen) : {};
+  let merged = merge(await channels.get(origin.channel));
+  const bound = merged.mine.has('project') ? await findBinding(context, origin.account, chosen) : {};
   const saved = await channels.change(origin.channel, (current) => {
-    ({ mine, conflicts } = merge(current));
+    merged = merge(current);
+    const { mine, conflicts } = merged;
     if (conflicts.length > 0) return current;
     const { project: _, account: __, ...unbound } = current;
     return {
@@ -78,9 +79,9 @@ async function submitSettings(state: ViewState, context: CommandContext): Promis
       ...(mine.has('zone') && { zone }),
     };
   });
-  if (conflicts.length > 0) {
+  if (merged.conflicts.length > 0) {
     const changedBy = await findLastChanger(workspace, { commands: CHANGING, where: origin.channel });
-    return askAboutConflicts(await drawSettings(context, origin), state, { mine, conflicts }, changedBy);
+    return askAboutConflicts(await drawSettings(context, origin), state, merged, changedBy);
   }
   return closeWith(settingsMessage(saved), { where: origin.channel, target: describeSettings(saved) });
 }

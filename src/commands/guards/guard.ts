@@ -44,6 +44,7 @@ const GUARD_FEATURE = {
   kind: 'guard',
   modal: guardModal,
   defaults: { cadence: 'hourly', time: '09:00' },
+  isOnePerProject: true,
   isSame: ({ account, project }: Guard, choices: GuardChoices) =>
     account === choices.account && isSameProject(project, choices.project),
   readValues: (guard: TimedSchedule) => (guard.kind === 'guard' ? escalationValues(guard.escalation) : {}),
@@ -122,8 +123,8 @@ const guardSchedules = timedCommands(GUARD_FEATURE, {
     const times = typed.slice(findCadenceIndex(typed));
     if (times.length === 0) {
       const { account, project } = await resolveForForm(context, projectName);
-      const chosen = { account: account.name, project: project?.permalink, mention, after };
-      return openTimedForm(GUARD_FEATURE, channel, context, chosen);
+      const target = { account: account.name, project };
+      return openTimedForm(GUARD_FEATURE, channel, context, { mention, after }, target);
     }
     const { cadence, zone } = readCadenceWords(times, 'guard');
     const { account, project } = await resolveProject(context, projectName, SCHEDULES);

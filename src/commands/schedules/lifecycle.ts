@@ -1,15 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
-import type { ModalView, Reply } from '../../core/message.ts';
-import {
-  isAsleep,
-  isPersonal,
-  type Schedule,
-  type ScheduleKind,
-  type ScheduleOf,
-} from '../../records/schedules.ts';
+import type { Reply } from '../../core/message.ts';
+import { isAsleep, isPersonal, type Schedule, type ScheduleKind } from '../../records/schedules.ts';
 import { deliver } from '../../scheduler/deliver.ts';
 import { pauseSchedule } from '../../scheduler/schedules/lifecycle.ts';
 import {
@@ -21,7 +14,6 @@ import {
 import { withoutElement } from '../../views/blocks/message.ts';
 import {
   LIST_SCOPES,
-  OpenedFrom,
   restoredCard,
   SCHEDULE_FACES,
   type ScheduleChange,
@@ -29,7 +21,6 @@ import {
   whyPaused,
 } from '../../views/schedules/schedule.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
 import {
   type Action,
   type Command,
@@ -37,12 +28,9 @@ import {
   defineButton,
   defineCommand,
   expectChannel,
-  FormFault,
   parseButton,
-  parseForm,
   replyInPlace,
   replyPrivately,
-  type ViewState,
 } from '../command.ts';
 import {
   announceSchedule,
@@ -55,7 +43,6 @@ import {
   redrawPosted,
   removalCard,
   resolveSchedule,
-  showEdited,
   toShownSchedule,
 } from './schedules.ts';
 
@@ -306,81 +293,5 @@ function undoAction(kind: ScheduleKind): Action {
       }
       return replyInPlace(await listSchedules(kind, context, list, { isShared: message !== undefined }));
     },
-  });
-}
-
-/** How schedules of a kind are edited in a form. */
-interface EditForm<K extends ScheduleKind, Choices extends object> {
-  callbackId: string;
-  /** @param from the message whose button was used */
-  draw(context: CommandContext, schedule: ScheduleOf<K>, from?: OpenedFrom): Promise<ModalView>;
-  /** @throws FormFault */
-  readChoices(state: ViewState, context: CommandContext, schedule: ScheduleOf<K>): Promise<Choices>;
-  /** Returns undefined if the schedule was removed in the meantime. @throws FormFault */
-  save(workspace: Workspace, schedule: ScheduleOf<K>, choices: Choices): Promise<Schedule | undefined>;
-  /** Actions of the form's own elements. */
-  actions?: readonly Action[];
-}
-
-/** Metadata of every form that edits a schedule. */
-const EditOrigin = z.object({ id: z.string(), from: OpenedFrom.optional() });
-
-/** `edit` of a kind, by words, by a button and by its form. */
-export function editCommand<K extends ScheduleKind, Choices extends object>(
-  kind: K,
-  { callbackId, draw, readChoices, save, actions = [] }: EditForm<K, Choices>,
-): Command {
-  const { names, noun, role, phrase } = SCHEDULE_FACES[kind];
-  const name = `${kind} edit`;
-  const open = async (context: CommandContext, nameOrId?: string, from?: OpenedFrom): Promise<Reply> => {
-    const schedule = await resolveSchedule(kind, context, nameOrId, { done: 'edited' });
-    await expectAllowedThere(context, schedule, name);
-    return { kind: 'modal', view: await draw(context, schedule, from) };
-  };
-  return defineCommand({
-    name,
-    phrase,
-    shownAs: kind,
-    summary: `Changes a ${noun} in a form`,
-    usage: `[${names.join('|')}]`,
-    role,
-    needsAccount: true,
-    takesAccount: false,
-    rest: true,
-    args: Args,
-    run: ({ nameOrId }, context) => open(context, nameOrId),
-    actions: [
-      defineButton(ScheduleButton, {
-        actionId: `${kind}:edit`,
-        run({ id, list }, context) {
-          const { channel, messageTs: ts } = context.invocation;
-          // Slack sends no content of a message that only the person sees, and Deckhand cannot edit it.
-          const canUpdate = context.message && channel !== undefined && ts !== undefined;
-          return open(context, id, canUpdate ? { channel, ts, list } : undefined);
-        },
-      }),
-      ...actions,
-    ],
-    submissions: [
-      {
-        callbackId,
-        async submit(state, context) {
-          const { id, from } = parseForm(EditOrigin, state.metadata);
-          const schedule = await resolveSchedule(kind, context, id);
-          await expectAllowedThere(context, schedule, name);
-          const choices = await readChoices(state, context, schedule);
-          const before = new Map<string, unknown>(Object.entries(schedule));
-          if (
-            Object.entries(choices).every(([field, choice]) => isDeepStrictEqual(choice, before.get(field)))
-          )
-            throw new FormFault({}, 'Nothing was changed, so nothing was saved.');
-          const edited = await save(context.workspace, schedule, choices);
-          if (edited === undefined) throw createRemovedError(schedule);
-          await showEdited(context, edited, from);
-          await recordChange(context, name, edited);
-          return { kind: 'close' };
-        },
-      },
-    ],
   });
 }

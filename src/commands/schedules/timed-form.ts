@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { defined } from '../../core/json.ts';
 import type { ModalView, Reply } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
+import { isSameOrNone, type ProjectRef } from '../../core/project-ref.ts';
 import { withTimeout } from '../../core/time/clock.ts';
 import { ZoneName } from '../../core/time/zone.ts';
 import { createUnknownAccount } from '../../records/accounts.ts';
@@ -11,7 +13,8 @@ import { addTimed, editTimed, type TimedChoices } from '../../scheduler/schedule
 import { refreshProject } from '../../scheduler/schedules/timed.ts';
 import { ACTIVITY_RANGES } from '../../service/activity.ts';
 import { say } from '../../views/blocks/message.ts';
-import type { Values } from '../../views/blocks/modal.ts';
+import { type Values, withBanner } from '../../views/blocks/modal.ts';
+import { comeBack, mergeSubmitted, withOpened } from '../../views/blocks/shared-form.ts';
 import type { OpenedFrom } from '../../views/schedules/schedule.ts';
 import { type TimedForm, TimedOrigin } from '../../views/schedules/timed.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
@@ -36,8 +39,16 @@ import { findProjectForForm } from '../targets/targets.ts';
 
 import { ESCALATION_FLAGS, findCadenceFault, readTime } from './cadence-words.ts';
 
-import { editCommand, type Operation, scheduleCommands } from './lifecycle.ts';
-import { announceSchedule, changeCard, createRemovedError, postNewCard, recordChange } from './schedules.ts';
+import { editCommand } from './edit.ts';
+import { type Operation, scheduleCommands } from './lifecycle.ts';
+import {
+  announceSchedule,
+  changeCard,
+  createRemovedError,
+  expectAllowedThere,
+  postNewCard,
+  recordChange,
+} from './schedules.ts';
 
 /** Fields of the forms; account and project as named. Only digests have range and skip_quiet, and only guards the last two. */
 const Fields = z.object({
@@ -71,17 +82,26 @@ export interface TimedFeature {
   choose(context: CommandContext, filled: Filled, before?: TimedSchedule): Promise<TimedChoices>;
   /** True if a schedule of the channel does the same, and is changed when it is set up again. */
   isSame(schedule: TimedSchedule, choices: TimedChoices): boolean;
+  /** True if a channel has at most one for a project. Its form then edits the existing one. */
+  isOnePerProject?: boolean;
 }
 
 /** Slack's handle for opening a form expires after 3 s. */
 const ZONE_TIMEOUT_MS = 800;
 
+/**
+ * Opens the form of a new schedule, or of the existing one if a project has only one.
+ * @param chosen values that were typed
+ * @param target the typed account and project; by default the channel's
+ */
 export async function openTimedForm(
   feature: TimedFeature,
   channel: string,
-  { invocation, workspace, account: accountName }: CommandContext,
+  context: CommandContext,
   chosen: Values = {},
+  target?: { account: string; project: ProjectRef | undefined },
 ): Promise<Reply> {
+  const { invocation, workspace, account: accountName } = context;
   const [accounts, bound, zone] = await Promise.all([
     workspace.accounts.list(),
     workspace.channels.get(channel),
@@ -90,12 +110,41 @@ export async function openTimedForm(
   const names = accounts.map(({ name }) => name);
   if (accountName !== undefined && !names.includes(accountName.toLowerCase()))
     throw createUnknownAccount(accountName);
-  const account = names.find((name) => name === (accountName?.toLowerCase() ?? bound.account));
-  const project = (await findProjectForForm(workspace, account, readChannelProject(bound, account)))
-    ?.permalink;
-  const values = { ...feature.defaults, zone: zone ?? bound.zone ?? 'UTC', account, project, ...chosen };
+  const account =
+    target?.account ?? names.find((name) => name === (accountName?.toLowerCase() ?? bound.account));
+  const project = target
+    ? target.project
+    : await findProjectForForm(workspace, account, readChannelProject(bound, account));
+  const existing = await findExisting(feature, workspace, channel, { account, project });
+  if (existing !== undefined) {
+    await expectAllowedThere(context, existing, `${feature.kind} edit`);
+    const view = await drawEdit(feature, context, existing, undefined, defined(chosen));
+    return { kind: 'modal', view: withBanner(view, describeExisting(existing)) };
+  }
+  const place = { account, project: project?.permalink };
+  const values = { ...feature.defaults, zone: zone ?? bound.zone ?? 'UTC', ...place, ...chosen };
   const origin = { channel, account, accounts: names.length > 1 ? names : [] };
   return { kind: 'modal', view: await drawTimedForm(feature, workspace, origin, values) };
+}
+
+async function findExisting(
+  { kind, isOnePerProject }: TimedFeature,
+  { schedules }: Workspace,
+  channel: string,
+  { account, project }: { account: string | undefined; project: ProjectRef | undefined },
+): Promise<TimedSchedule | undefined> {
+  if (!isOnePerProject || project === undefined) return undefined;
+  const all: readonly TimedSchedule[] = await schedules.list(kind);
+  return all.find(
+    (one) =>
+      one.channel === channel &&
+      (account === undefined || one.account === account) &&
+      isSameOrNone(one.project, project),
+  );
+}
+
+function describeExisting(existing: TimedSchedule): string {
+  return `This channel has ${describeSchedule(existing)} already. Below is how it is now.`;
 }
 
 /** The form with the next times for the current choices. */
@@ -108,17 +157,10 @@ async function drawTimedForm(
   return modal({ origin, values, next: await findNext(kind, values, clock.now()) });
 }
 
-/** The form of an existing schedule. */
-async function drawEdit(
-  feature: TimedFeature,
-  { workspace }: CommandContext,
-  schedule: TimedSchedule,
-  from: OpenedFrom | undefined,
-): Promise<ModalView> {
-  const { id, cadence, zone, account, project, channel } = await refreshProject(workspace, schedule);
-  const connected = (await workspace.accounts.list()).map(({ name }) => name);
-  const names = [...new Set([...connected, ...(account === undefined ? [] : [account])])];
-  const values = {
+/** The choices of a schedule as fields of its form. */
+function timedValues(feature: TimedFeature, schedule: TimedSchedule): Values {
+  const { cadence, zone, account, project } = schedule;
+  return {
     cadence: cadence.kind === 'weekly' ? `weekly:${cadence.day}` : cadence.kind,
     ...('time' in cadence ? { time: cadence.time } : {}),
     ...('cron' in cadence ? { cron: cadence.cron } : {}),
@@ -127,9 +169,32 @@ async function drawEdit(
     project: project?.permalink,
     ...feature.readValues?.(schedule),
   };
-  const origin = { id, from, channel, account, accounts: names.length > 1 ? names : [] };
-  return drawTimedForm(feature, workspace, origin, values);
 }
+
+/** The form of an existing schedule. @param picks values to show instead of the stored ones */
+async function drawEdit(
+  feature: TimedFeature,
+  { workspace }: CommandContext,
+  schedule: TimedSchedule,
+  from: OpenedFrom | undefined,
+  picks: Values,
+): Promise<ModalView> {
+  const { id, account, channel, project } = await refreshProject(workspace, schedule);
+  const connected = (await workspace.accounts.list()).map(({ name }) => name);
+  const names = [...new Set([...connected, ...(account === undefined ? [] : [account])])];
+  const stored = timedValues(feature, schedule);
+  const values: Values = { ...stored, project: project?.permalink, ...picks };
+  const listed = typeof values.account === 'string' ? values.account : undefined;
+  const origin = { id, from, channel, account: listed, accounts: names.length > 1 ? names : [] };
+  return withOpened(await drawTimedForm(feature, workspace, origin, values), stored);
+}
+
+/** Fields that mean something only together. */
+const TOGETHER = [
+  ['cadence', 'time', 'cron'],
+  ['account', 'project'],
+  ['mention', 'after'],
+];
 
 /** `add`, `edit`, `list`, `pause`, `resume` and `remove`. @param add the command without its form */
 export function timedCommands<Args>(feature: TimedFeature, add: CommandSpec<Args>): Command[] {
@@ -138,6 +203,8 @@ export function timedCommands<Args>(feature: TimedFeature, add: CommandSpec<Args
   const edit = editCommand(kind, {
     callbackId: `${kind}.edit`,
     draw: (...opened) => drawEdit(feature, ...opened),
+    readValues: (schedule) => timedValues(feature, schedule),
+    together: TOGETHER,
     actions: redrawActions(feature, `${kind}.edit`),
     async readChoices(state, context, schedule) {
       const filled = await readForm(kind, state, context.workspace.clock.now());
@@ -145,39 +212,80 @@ export function timedCommands<Args>(feature: TimedFeature, add: CommandSpec<Args
       const choices = await feature.choose(context, { ...filled, account }, schedule);
       return { account: undefined, project: undefined, ...choices };
     },
-    save: (workspace, { id }, choices) => editTimed(workspace, id, choices),
+    save: (workspace, { id }, choices, expectSame) => editTimed(workspace, id, choices, expectSame),
   });
   const callbackId = `${kind}.add`;
-  const submit = async (state: ViewState, context: CommandContext): Promise<Submitted> => {
-    const filled = await readForm(kind, state, context.workspace.clock.now());
-    const { channel, accounts } = readTimedOrigin(state);
-    // With one account, the form has no field for it.
-    const account = accounts.length === 0 ? undefined : filled.account;
-    const reply = await setUpTimed(feature, context, channel, { ...filled, account });
-    return { kind: 'close', ...(reply.kind === 'private' ? { after: async () => reply } : {}) };
-  };
+  const submit = (state: ViewState, context: CommandContext): Promise<Submitted> =>
+    submitNew(feature, state, context);
   const form = { actions: redrawActions(feature, callbackId), submissions: [{ callbackId, submit }] };
   return [defineCommand({ ...add, ...form }), edit, list, pause, resume, remove];
 }
 
-/** Stores a new schedule and posts its card. If Deckhand may not post in the channel, the schedule is removed again. */
+async function submitNew(
+  feature: TimedFeature,
+  state: ViewState,
+  context: CommandContext,
+): Promise<Submitted> {
+  const { kind } = feature;
+  const { workspace } = context;
+  const filled = await readForm(kind, state, workspace.clock.now());
+  const { channel, accounts } = readTimedOrigin(state);
+  // With one account, the form has no field for it.
+  const account = accounts.length === 0 ? undefined : filled.account;
+  const choices = await feature.choose(context, { ...filled, account });
+  const same = await findSame(feature, context, channel, choices);
+  if (feature.isOnePerProject && same && !isDeepStrictEqual(pickChanged(same), pickChanged(choices))) {
+    await expectAllowedThere(context, same, `${kind} edit`);
+    const today = await drawEdit(feature, context, same, undefined, {});
+    // Every choice is the person's, because the form showed nothing of the existing one.
+    const merged = mergeSubmitted(state, timedValues(feature, same), { together: TOGETHER, opened: {} });
+    const banner = `${describeExisting(same)} Nothing was saved.`;
+    return { kind: 'view', view: comeBack(today, state, merged, banner) };
+  }
+  const reply = await storeTimed(feature, context, channel, choices);
+  return { kind: 'close', ...(reply.kind === 'private' ? { after: async () => reply } : {}) };
+}
+
+/** Sets up a schedule by words. Choices that the words leave out stay, if it exists. */
 export async function setUpTimed(
   feature: TimedFeature,
   context: CommandContext,
   channel: string,
   filled: Filled,
 ): Promise<Reply> {
+  return storeTimed(feature, context, channel, await feature.choose(context, filled));
+}
+
+async function findSame(
+  { kind, isSame }: TimedFeature,
+  { invocation, workspace }: CommandContext,
+  channel: string,
+  choices: TimedChoices,
+): Promise<TimedSchedule | undefined> {
+  const all: readonly TimedSchedule[] = await workspace.schedules.list(kind);
+  return all.find(
+    (one) => one.channel === channel && one.requestId !== invocation.requestId && isSame(one, choices),
+  );
+}
+
+/** Stores a new schedule and posts its card. If Deckhand may not post in the channel, the schedule is removed again. */
+async function storeTimed(
+  feature: TimedFeature,
+  context: CommandContext,
+  channel: string,
+  requested: TimedChoices,
+): Promise<Reply> {
   const { user: createdBy, requestId } = context.invocation;
   const { workspace } = context;
-  const choices = await feature.choose(context, filled);
-  const all: readonly TimedSchedule[] = await workspace.schedules.list(feature.kind);
-  const same = all.find(
-    (one) => one.channel === channel && one.requestId !== requestId && feature.isSame(one, choices),
-  );
+  const same = await findSame(feature, context, channel, requested);
   if (same === undefined) {
-    const schedule = await addTimed(workspace, { ...choices, requestId, channel, createdBy });
+    const schedule = await addTimed(workspace, { ...requested, requestId, channel, createdBy });
     return postNewCard(context, schedule, `${feature.kind} add`);
   }
+  const choices =
+    requested.kind === 'guard' && same.kind === 'guard'
+      ? { ...requested, escalation: requested.escalation ?? same.escalation }
+      : requested;
   if (isDeepStrictEqual(pickChanged(same), pickChanged(choices)))
     return replyPrivately(say(`Already set up: ${describeSchedule(same)}.`));
   const edited = await editTimed(workspace, same.id, choices);

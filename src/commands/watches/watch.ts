@@ -9,9 +9,10 @@ import type { Watch, WatchedServer, WorkingHours } from '../../records/schedules
 import { canBePushed, isPushFor } from '../../scheduler/watches/push.ts';
 import { editWatch, setUpWatch, type WatchChoices } from '../../scheduler/watches/watches.ts';
 import { say } from '../../views/blocks/message.ts';
+import { withOpened } from '../../views/blocks/shared-form.ts';
 import { scheduleCard } from '../../views/schedules/schedule.ts';
 import { describeWatched } from '../../views/schedules/words.ts';
-import { pushWords, WATCH_EDIT, watchModal } from '../../views/watches/watch.ts';
+import { pushWords, WATCH_EDIT, watchModal, watchValues } from '../../views/watches/watch.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import {
   type Command,
@@ -24,7 +25,8 @@ import {
   showUnderField,
 } from '../command.ts';
 import { ESCALATION_FLAGS, formatHour, readClock, readEscalation } from '../schedules/cadence-words.ts';
-import { editCommand, scheduleCommands } from '../schedules/lifecycle.ts';
+import { editCommand } from '../schedules/edit.ts';
+import { scheduleCommands } from '../schedules/lifecycle.ts';
 import {
   announceSchedule,
   changeCard,
@@ -78,7 +80,7 @@ const watch = defineCommand({
       ...(await resolveWatched(options, server, context)),
       hours: read && { ...read, zone: await readZone(workspace, invocation.user) },
       escalation: await readEscalation(context, { mention, after }),
-      mode: options.mode ?? 'all',
+      mode: options.mode,
       user: invocation.user,
       requestId: invocation.requestId,
     });
@@ -153,11 +155,16 @@ const watchEdit = editCommand('watch', {
   async draw({ workspace }, schedule, from) {
     const { id, account } = schedule;
     const project = await findProjectForForm(workspace, account, schedule.project);
-    return watchModal({ id, account, from }, { ...schedule, project });
+    return withOpened(watchModal({ id, account, from }, { ...schedule, project }), watchValues(schedule));
   },
+  readValues: watchValues,
+  together: [
+    ['project', 'server'],
+    ['mention', 'after'],
+  ],
   readChoices: (state, context, schedule) => readChoices(context, schedule, readFields(Fields, state)),
-  async save(workspace, schedule, choices) {
-    const edited = await editWatch(workspace, schedule, choices);
+  async save(workspace, schedule, choices, expectSame) {
+    const edited = await editWatch(workspace, schedule, choices, expectSame);
     if (edited !== 'taken') return edited;
     throw new FormFault({ project: 'This channel already watches this project and server.' });
   },

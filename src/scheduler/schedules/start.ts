@@ -88,11 +88,15 @@ export function addTimed(workspace: Workspace, requested: NewTimed): Promise<Tim
   });
 }
 
-/** Returns undefined if the schedule was removed. */
+/**
+ * Returns undefined if the schedule was removed.
+ * @param expectSame throws if the schedule must not be changed any more
+ */
 export function editTimed(
   workspace: Workspace,
   id: string,
   choices: TimedChoices & { createdBy?: string },
+  expectSame?: (current: TimedSchedule) => void,
 ): Promise<TimedSchedule | undefined> {
   const { clock, schedules, store } = workspace;
   const { kind, account, project } = choices;
@@ -106,6 +110,7 @@ export function editTimed(
   });
   return store.exclusive(SCHEDULES_LOCK, async () => {
     const existing: TimedSchedule | undefined = await schedules.get(kind, id);
+    if (existing !== undefined) expectSame?.(existing);
     if (existing?.state.kind === 'active') await SCHEDULE_TYPES[kind].start(workspace, change(existing));
     const edited = await schedules.change({ kind, id }, change);
     await replanEscalations(workspace, { id });

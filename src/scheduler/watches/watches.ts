@@ -19,7 +19,9 @@ import { endUnwatched, planSettling } from './push.ts';
 
 export type WatchChoices = Pick<Watch, 'mode' | 'project' | 'server' | 'hours' | 'escalation'>;
 
-export interface NewWatch extends WatchChoices, Pick<Watch, 'person'> {
+export interface NewWatch extends Omit<WatchChoices, 'mode'>, Pick<Watch, 'person'> {
+  /** Default: that of the existing watch, or all events. */
+  mode: WatchChoices['mode'] | undefined;
   channel: string;
   account: Account;
   user: string;
@@ -37,7 +39,7 @@ export interface SetUp {
  * @throws AccountFailure if the service does not show it
  */
 export async function setUpWatch(workspace: Workspace, requested: NewWatch): Promise<SetUp> {
-  const { channel, account: key, mode, project, server, hours, escalation, person, requestId } = requested;
+  const { channel, account: key, project, server, person, requestId } = requested;
   const { clock, schedules, store } = workspace;
   const page = await readFeed(workspace, key);
   const context = pageContext(workspace, await workspace.names.mentions(key.name));
@@ -50,14 +52,14 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
       return { kind: 'new', watch: repeated };
     }
     const account = key.name;
-    const choices = { mode, project, server, hours, escalation };
     const existing = all.find(
       (one) => one.channel === channel && one.account === account && isSameSubject(one, requested),
     );
+    const choices = { project, server, ...completeChoices(requested, existing) };
     // A person has one personal watch for each account.
     if (existing === undefined && person === undefined) await expectRoomForSchedule(workspace, channel);
     await keepPage(workspace, { channel, account }, page, existing, context);
-    const kind = existing === undefined ? 'new' : howChanged(existing, requested);
+    const kind = existing === undefined ? 'new' : howChanged(existing, choices);
     const id = makeFreeId('w', requestId, (candidate) => all.some((one) => one.id === candidate));
     const setUp = { createdBy: requested.user, createdAt: clock.now() };
     const newWatch: Watch = {
@@ -87,7 +89,19 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
   });
 }
 
-function howChanged(existing: Watch, { mode, hours, escalation }: NewWatch): SetUp['kind'] {
+/** Choices that a request leaves out stay. */
+function completeChoices(
+  requested: NewWatch,
+  existing: Watch | undefined,
+): Pick<Watch, 'mode' | 'hours' | 'escalation'> {
+  return {
+    mode: requested.mode ?? existing?.mode ?? 'all',
+    hours: requested.hours ?? existing?.hours,
+    escalation: requested.escalation ?? existing?.escalation,
+  };
+}
+
+function howChanged(existing: Watch, { mode, hours, escalation }: WatchChoices): SetUp['kind'] {
   const { mode: before, hours: hoursBefore, escalation: escalationBefore } = existing;
   if (!isDeepStrictEqual([before, hoursBefore, escalationBefore], [mode, hours, escalation]))
     return 'changed';
@@ -112,14 +126,20 @@ export function addWatch(
   });
 }
 
-/** Returns undefined if the watch was removed; 'taken' if another watch of the channel has the project and server. */
+/**
+ * Returns undefined if the watch was removed; 'taken' if another watch of the channel has the project and server.
+ * @param expectSame throws if the watch must not be changed any more
+ */
 export function editWatch(
   workspace: Workspace,
   { id, channel, account }: Watch,
   choices: WatchChoices,
+  expectSame: (current: Watch) => void,
 ): Promise<Watch | 'taken' | undefined> {
   const { schedules, store } = workspace;
   return store.exclusive(SCHEDULES_LOCK, async () => {
+    const current = await schedules.get('watch', id);
+    if (current !== undefined) expectSame(current);
     const isTaken = (await schedules.list('watch')).some(
       (one) =>
         one.id !== id &&

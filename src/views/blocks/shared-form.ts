@@ -55,6 +55,9 @@ function hash(value: Values[string] | readonly string[]): string {
 
 const NOTHING = hash(undefined);
 
+/** Fields that mean something only together, e.g. a time and its frequency. */
+export type Groups = ReadonlyArray<readonly string[]>;
+
 export interface Merged {
   /** Values to save: the person's changes, and everything else as it is now. */
   values: Values;
@@ -68,14 +71,8 @@ export interface Merged {
  * Merges a form with what others saved since it was opened. Pure.
  * @param submitted the fields that the form shows
  * @param now stored values
- * @param together fields that mean something only together, e.g. a time and its frequency
  */
-export function mergeForm(
-  opened: Opened,
-  submitted: Values,
-  now: Values,
-  together: ReadonlyArray<readonly string[]> = [],
-): Merged {
+function mergeForm(opened: Opened, submitted: Values, now: Values, together: Groups = []): Merged {
   const [shownThen, storedThen] = [0, 1].map((at) => (field: string) => opened[field]?.[at] ?? NOTHING);
   const fields = [...new Set([...Object.keys(submitted), ...Object.keys(now)])];
   const isMine = (field: string): boolean =>
@@ -95,15 +92,22 @@ export function mergeForm(
   return { values, mine: new Set(fields.filter(isMine)), conflicts };
 }
 
+/** The person's changes that nobody else's contradict. */
+export function pickMine({ values, mine, conflicts }: Merged): Values {
+  return Object.fromEntries(
+    [...mine].filter((field) => !conflicts.includes(field)).map((field) => [field, values[field]]),
+  );
+}
+
 /** Merges a submitted form with the stored values. */
 export function mergeSubmitted(
   { view, values }: { view: ModalView; values: Values },
   now: Values,
-  together?: ReadonlyArray<readonly string[]>,
+  { together, opened = readOpened(view) }: { together?: Groups; opened?: Opened } = {},
 ): Merged {
-  const fields = view.blocks.filter(isInput).map(({ element }) => String(element.action_id));
+  const fields = view.blocks.filter(isInput).map(readFieldName);
   const submitted = Object.fromEntries(fields.map((field) => [field, values[field]]));
-  return mergeForm(readOpened(view), submitted, now, together);
+  return mergeForm(opened, submitted, now, together);
 }
 
 /**
@@ -115,13 +119,15 @@ export function mergeSubmitted(
 export function comeBack(
   today: ModalView,
   { view: before, values: submitted }: { view: ModalView; values: Values },
-  { mine, conflicts }: Pick<Merged, 'mine' | 'conflicts'>,
+  merged: Merged,
   banner: string,
 ): ModalView {
+  const { conflicts } = merged;
+  const picks = pickMine(merged);
   const blocks = today.blocks.flatMap((block): KnownBlock[] => {
     if (!isInput(block)) return [block];
     const field = readFieldName(block);
-    if (!conflicts.includes(field)) return [mine.has(field) ? fill(block, submitted[field]) : block];
+    if (!conflicts.includes(field)) return [Object.hasOwn(picks, field) ? fill(block, picks[field]) : block];
     return [block, { ...section(pickedWords(block, submitted[field])), block_id: `${field}:picked` }];
   });
   return withBanner(withRound({ ...today, blocks }, readRound(before) + 1), banner);
@@ -155,7 +161,7 @@ function pickedWords({ element }: InputBlock, value: Values[string]): string {
     return mrkdwn(options.find((option) => option.value === one)?.text.text ?? one, 100);
   };
   const words = values.slice(0, 20).map(describe).join(', ') || 'nothing';
-  return `:warning: Both of you changed this. Above is how it is now. You chose: ${words}. Choose it again if you still want it.`;
+  return `:warning: This is how it is now. You chose: ${words}. Choose it again if you still want it.`;
 }
 
 const ROUND = /:(\d+)$/;

@@ -20,10 +20,10 @@ import { eventLine, revisionWords } from '../activity/activity.ts';
 import { searchInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { inPages, packed, skippedWords, UNREAD } from '../blocks/lists.ts';
 import { context, LIMITS, section } from '../blocks/message.ts';
-import { modal } from '../blocks/modal.ts';
+import { modal, type Values } from '../blocks/modal.ts';
 import { muteButtons } from '../episodes/episode.ts';
 import { type ListScope, OpenedFrom, polledLines, type ShownPolling } from '../schedules/schedule.ts';
-import { escalationInputs } from '../schedules/timed.ts';
+import { escalationInputs, escalationValues } from '../schedules/timed.ts';
 import { MODE_WORDS, scheduleWords } from '../schedules/words.ts';
 
 export const WATCH_EDIT = 'watch.edit';
@@ -35,6 +35,17 @@ export const WatchOrigin = z.object({
   from: OpenedFrom.optional(),
 });
 export type WatchOrigin = z.infer<typeof WatchOrigin>;
+
+/** The choices of a watch as fields of its form. */
+export function watchValues({ mode, project, server, hours, escalation }: Watch): Values {
+  return {
+    project: project?.permalink,
+    server: server?.name,
+    mode,
+    hours: hours && `${hours.from}-${hours.to}`,
+    ...escalationValues(escalation),
+  };
+}
 
 export function watchModal(origin: WatchOrigin, watch: Watch): ModalView {
   const { mode, project, server, hours, escalation } = watch;

@@ -57,6 +57,49 @@ describe('guard', () => {
     expect(await guards()).toMatchObject([{ cadence: { kind: 'daily', time: '09:00' } }]);
   });
 
+  it('add opens the form of the guard that there is, and changes nothing that was not chosen', async () => {
+    const { slack } = world;
+    await world.say('guard add storefront daily 09:00 UTC --mention @bea --after 1h');
+    const escalation = { mention: PEOPLE.billing, after: 60 };
+    const ann = world.as('admin');
+    const form = () => ann.openView()?.content;
+    const texts = () => JSON.stringify(form()?.blocks);
+
+    await ann.command(CHANNEL, '/deckhand guard add storefront');
+    await slack.until(() => form()?.callback_id === 'guard.edit', { what: 'the form that edits' });
+    expect(texts()).toContain('This channel has the guard of *Storefront*');
+    expect(ann.openView()?.values).toMatchObject({
+      time: { time: { selected_time: '09:00' } },
+      mention: { mention: { value: '@bea' } },
+    });
+    await ann.submit('guard.edit', { time: '10:00' });
+    await expect.poll(guards).toMatchObject([{ cadence: { time: '10:00' }, escalation }]);
+
+    // The project is chosen in the form.
+    await ann.command(CHANNEL, '/deckhand guard add');
+    await slack.until(() => form()?.callback_id === 'guard.add');
+    await ann.suggest({ viewId: ann.openView()?.id ?? '' }, { actionId: 'project', query: 'store' });
+    const asked = await ann.submit('guard.add', { project: 'storefront', mention: '@ben' });
+    expect(asked.body).toContain('You chose: Every hour');
+    expect(asked.body).toContain('You chose: @ben');
+    expect(form()?.callback_id).toBe('guard.edit');
+    expect(await guards()).toMatchObject([{ cadence: { kind: 'daily', time: '10:00' }, escalation }]);
+    await ann.submit('guard.edit', { mention: '@ben' });
+    await expect.poll(guards).toMatchObject([{ escalation: { mention: PEOPLE.member } }]);
+
+    // Words change what they name.
+    await world.say('guard add storefront hourly UTC');
+    expect(await guards()).toMatchObject([
+      { cadence: { kind: 'hourly' }, escalation: { mention: PEOPLE.member, after: 60 } },
+    ]);
+    await world.say('watch storefront failures --hours 9-18 --mention @bea');
+    expect(await ask(world, '/deckhand watch storefront', 'admin')).toContain('Already watching');
+    await world.say('watch storefront transitions');
+    expect(await world.app.workspaces.open(TEAM).schedules.list('watch')).toMatchObject([
+      { mode: 'transitions', hours: { from: '09:00' }, escalation: { mention: PEOPLE.billing } },
+    ]);
+  });
+
   it('runs now when an operator asks, and not while it is paused', async () => {
     const passed = async (ms: number) => {
       const until = world.time.now() + ms;
