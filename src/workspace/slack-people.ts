@@ -153,15 +153,19 @@ export async function groupExists({ slack }: { slack: WorkspaceSlack }, group: s
   return answer?.usergroups?.some(({ id }) => id === group) ?? true;
 }
 
+/** Id of a person. Handles have small letters, but people may type a name or a group's handle in this form. */
+const PERSON_ID = /^[UW](?=[A-Z]*\d)[A-Z0-9]{1,30}$/;
+
 /**
- * The id of the user group or person with this handle. People also match by display name.
+ * The id of the user group or person with this handle or id. People also match by display name.
  * @throws SlackFailure if nobody has the handle and Deckhand lacks the scope to read groups
  */
 export async function findHandle(
-  { id, slack }: { id: string; slack: WorkspaceSlack },
+  workspace: { id: string; slack: WorkspaceSlack },
   handle: string,
   ownTeam: string | undefined,
 ): Promise<string | undefined> {
+  const { id, slack } = workspace;
   const team = makeTeamArgument(id, ownTeam);
   const spelling = spellName(handle);
   const isMeant = (name: string | undefined): boolean => name !== undefined && spellName(name) === spelling;
@@ -171,8 +175,10 @@ export async function findHandle(
     refusal = error;
     return undefined;
   });
-  const group = listed?.usergroups?.find((one) => isMeant(one.handle))?.id;
+  const groups = listed?.usergroups ?? [];
+  const group = (groups.find((one) => isMeant(one.handle)) ?? groups.find((one) => one.id === handle))?.id;
   if (group !== undefined) return group;
+  if (PERSON_ID.test(handle) && (await readHandle(workspace, handle, ownTeam)) !== undefined) return handle;
   const namesOf = ({ name, profile }: Listed): Array<string | undefined> => [name, profile?.display_name];
   const [person] = await findPeople(slack, team, (one) => namesOf(one).some(isMeant));
   if (person === undefined && refusal !== undefined) throw refusal;

@@ -14,9 +14,11 @@ import {
   makeCron,
   type TimedSchedule,
 } from '../../records/schedules.ts';
+import { isPresent } from '../../scheduler/episodes/escalation.ts';
 import { isLoopbackBaseUrl } from '../../service/addresses.ts';
 import { DAY_NAMES, describeHandle } from '../../views/schedules/words.ts';
 import { findHandle, readHandle } from '../../workspace/slack-people.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { type CommandContext, FormFault, showUnderField } from '../command.ts';
 import { splitWords } from '../typed-words.ts';
 
@@ -192,8 +194,6 @@ const DEFAULT_AFTER = 15;
 
 /** Slack's escape of a person or user group. */
 const MENTION = /^<(?:!subteam\^|@)([UWS][A-Z0-9]{1,30})(?:\|([^>]*))?>$/;
-/** The same without its brackets, as cleaned words have it. Handles have small letters. */
-const ID = /^@?([UWS](?=[A-Z]*\d)[A-Z0-9]{1,30})$/;
 
 /**
  * Reads `--mention <@group|@person> [--after 15m]`, or the fields of a form.
@@ -215,15 +215,27 @@ export async function readEscalation(
   if (isDirect(invocation.channel))
     throw new FormFault({ mention: 'Nobody else reads a direct message. Leave `--mention` out here.' });
   if (before !== undefined && mention === describeHandle(before)) return { ...before, after: minutes };
-  const [, id, label] = MENTION.exec(mention) ?? ID.exec(mention) ?? [];
-  const name = (id === undefined ? mention : (label ?? '')).replace(/^@/, '').slice(0, 80);
-  const match = id ?? (await findHandle(workspace, name, invocation.team));
-  if (match === undefined)
+  return { ...(await findMention(workspace, mention, invocation.team)), after: minutes };
+}
+
+/** @throws FormFault if nobody can be mentioned so */
+async function findMention(
+  workspace: Workspace,
+  mention: string,
+  team: string | undefined,
+): Promise<Pick<Escalation, 'mention' | 'name'>> {
+  const [, id, label] = MENTION.exec(mention) ?? [];
+  const text = (label || id || mention).replace(/^@/, '').slice(0, 80);
+  const match = id ?? (await findHandle(workspace, text, team));
+  const isPerson = match !== undefined && !match.startsWith('S');
+  if (match === undefined || !(isPerson || (await isPresent(workspace, match))))
     throw new FormFault({
-      mention: `Nobody here is called ${name}, and no user group is. Give a handle, e.g. @oncall.`,
+      mention: `Nobody here is called ${text}, and no user group is. Give a handle, e.g. @oncall.`,
     });
-  const handle = name || (await readHandle(workspace, match, invocation.team));
-  return { mention: match, ...(handle ? { name: handle } : {}), after: minutes };
+  if (isPerson && !(await isPresent(workspace, match)))
+    throw new FormFault({ mention: 'That person may not use Deckhand. Choose somebody else.' });
+  const name = text === match ? await readHandle(workspace, match, team) : text;
+  return { mention: match, ...(name ? { name } : {}) };
 }
 
 /**

@@ -129,6 +129,6 @@ async function postMentions(
 }
 
 /** Returns false for a deleted group, and for a person who may no longer use Deckhand. */
-function isPresent(workspace: Workspace, mention: string): Promise<boolean> {
+export function isPresent(workspace: Workspace, mention: string): Promise<boolean> {
   return mention.startsWith('S') ? groupExists(workspace, mention) : mayBeMentioned(workspace, mention);
 }

@@ -160,8 +160,9 @@ describe('a failure that nobody is on', () => {
   it('leaves out a user group that is gone', async () => {
     await world.stop();
     world = await openDigestWorld(undefined, { slackApp: GROUPS });
-    addGroup(world, 'other');
+    for (const handle of ['oncall', 'other']) addGroup(world, handle);
     await world.say(DUE_SOON);
+    world.slack.workspace(TEAM).userGroups.delete('S0ONCALL');
     await fails();
     await world.pass(6 * MINUTE);
     expect(mentions(world)).toEqual([expect.stringContaining('Nobody is left to mention.')]);
@@ -233,6 +234,35 @@ describe('whom a failure mentions', () => {
 
 describe('a user group that a failure mentions', () => {
   test.override({ worldOptions: { slackApp: GROUPS } });
+
+  test.for<[string, string]>([
+    ['@SRE24', 'S0SRE24'],
+    ['SRE24', 'S0SRE24'],
+    ['S0SRE24', 'S0SRE24'],
+    ['@U2FAN', 'U0ZOE'],
+    ['@W3B', 'U0WEB'],
+    ['@U0BEN', PEOPLE.member],
+    ['@U1NOBODY', 'Nobody here is called U1NOBODY'],
+    ['@S1NOBODY', 'Nobody here is called S1NOBODY'],
+    ['<!subteam^S1NOBODY|@dead>', 'Nobody here is called dead'],
+    ['<@U1NOBODY>', 'Nobody here is called U1NOBODY'],
+    ['<@U0GONE>', 'may not use Deckhand'],
+  ])('is looked up before it is confirmed, as %s', async ([typed, outcome], { world }) => {
+    addGroup(world, 'sre24');
+    world.slack.addPerson(TEAM, { id: 'U0ZOE', name: 'u2fan' });
+    world.slack.addPerson(TEAM, { id: 'U0WEB', name: 'w3b' });
+    world.slack.addPerson(TEAM, { id: 'U0GONE', name: 'gone' });
+    world.slack.changePerson(TEAM, 'U0GONE', { deleted: true });
+    const { schedules } = world.app.workspaces.open(TEAM);
+    const line = `watch storefront --mention ${typed}`;
+    if (/^[SU]0/.test(outcome)) {
+      await say(world, line);
+      expect(await schedules.list('watch')).toMatchObject([{ escalation: { mention: outcome } }]);
+    } else {
+      expect(await ask(world, `/deckhand ${line}`, 'admin')).toContain(outcome);
+      expect(await schedules.all()).toEqual([]);
+    }
+  });
 
   test('is found by its handle, and a handle that nobody has is said', async ({ world }) => {
     addGroup(world, 'oncall');
