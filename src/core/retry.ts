@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Clock, DAY_MS, HOUR_MS } from './time/clock.ts';
+import { type Clock, HOUR_MS } from './time/clock.ts';
 
 const MAX_MS = HOUR_MS;
 
@@ -48,15 +48,15 @@ export async function repeat<T>(
   }
 }
 
-/** A longer wait is a mistake or an attack, and its date may be invalid. */
-const MAX_WAIT_MS = 365 * DAY_MS;
+/** A longer wait is a mistake, such as a date where seconds belong, or an attack. */
+const MAX_WAIT_MS = HOUR_MS;
 
 const SECONDS = /^\d+(?:\.\d+)?$/;
 const HTTP_DATE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2}(?:\d{2})? \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
  * Reads a `Retry-After` header: seconds or an HTTP date. Returns the time when the request may be sent again, in milliseconds
- * since the epoch and never before `now`; undefined for any other text.
+ * since the epoch: never before `now`, and an hour later at most. Returns undefined for any other text.
  */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';

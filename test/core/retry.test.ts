@@ -12,6 +12,10 @@ test.each([
   ['1.5', 1_500],
   ['Sun, 06 Nov 1994 08:49:37 GMT', 37_000],
   ['Sun, 06 Nov 1994 08:00:00 GMT', 0],
+  ['3601', 3_600_000],
+  ['1795920317', 3_600_000],
+  ['9'.repeat(400), 3_600_000],
+  ['Sun, 06 Nov 2094 08:49:37 GMT', 3_600_000],
 ])('%j waits %i ms', (header, wait) => {
   expect(parseRetryAfter(header, NOW)).toBe(NOW + wait);
 });

@@ -51,6 +51,8 @@ it.each([
   ['7', 7_000],
   [new Date(NOW + 9_000).toUTCString(), 9_000],
   ['soon', 1_000],
+  ['-7', 1_000],
+  ['1795920317', 3_600_000],
 ])('a busy Slack says when to come back: %j', async (seconds, wait) => {
   const { web } = await open(429, '', { 'retry-after': seconds });
   const failure = { kind: 'busy', reason: 'ratelimited', retryAt: NOW + wait };

@@ -14,6 +14,7 @@ import {
   SCHEDULES,
 } from '../../records/accounts.ts';
 import { accountsChanged } from '../../records/schedules.ts';
+import { forgetPolls, startAgain } from '../../scheduler/schedules/start.ts';
 import { endPushesOfAccount } from '../../scheduler/watches/push.ts';
 import { parseAccountName } from '../../service/addresses.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
@@ -129,6 +130,7 @@ export const disconnect = defineCommand({
         // Without the key Deckhand could no longer call the service.
         if (key?.purpose === 'shared') await endPushesOfAccount(workspace, key.name);
         const wasThere = key !== undefined && (await workspace.accounts.disconnect(id));
+        if (key !== undefined && key.purpose !== 'mine') await forgetPolls(workspace, key.name);
         // Also for a repeat, because a kill may have come between the two steps.
         await accountsChanged(workspace);
         if (!wasThere) return replyGone();
@@ -251,6 +253,7 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
   if (purpose === undefined) return askPurpose(state, { ...origin, account }, choice);
   const newKey = { name: account, email, apiKey, purpose, createdBy: invocation.user, state: 'ok' } as const;
   const key = await workspace.accounts.connect(newKey);
+  await startAgain(workspace, account);
   const usual = await resolveAccount(
     context,
     key.purpose === 'billing' ? makeInvoiceUse(invocation) : invocation,

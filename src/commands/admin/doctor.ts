@@ -1,7 +1,10 @@
 import { AccountFailure } from '../../core/errors.ts';
 import { describeUnreached } from '../../core/http.ts';
-import { code, count, mrkdwn } from '../../core/mrkdwn.ts';
+import { capitalised, code, count, mrkdwn } from '../../core/mrkdwn.ts';
 import { type Account, makeInvoiceUse, makeKeyId } from '../../records/accounts.ts';
+import { INVOICES } from '../../scheduler/invoices/notices.ts';
+import { readPolling } from '../../scheduler/schedules/polling.ts';
+import { ACTIVITY } from '../../scheduler/watches/feed.ts';
 import type { AccountClient } from '../../service/client.ts';
 import { listInvoices } from '../../service/invoices.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
@@ -9,6 +12,7 @@ import { listHostedResources } from '../../service/servers.ts';
 import { GROUPS_SCOPE, REQUIRED_SCOPES, SCOPE_NAMES, SCOPE_REASONS } from '../../slack/failure.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
+import { pollingTrouble, SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { defineCommand, replyPrivately } from '../command.ts';
 
@@ -40,6 +44,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
     checkSlack(examination),
     reportAppToken(examination),
     checkAccounts(examination),
+    checkPolls(examination),
     checkPushes(examination),
     checkRecords(examination),
     checkJobs(examination).catch(() => []),
@@ -93,6 +98,23 @@ function reportAppToken({ workspace }: Examination): Finding[] {
   if (refused?.variable !== 'SLACK_APP_TOKEN') return [];
   const text = `Slack refuses it: ${code(refused.reason)}. Whoever runs Deckhand must set ${code(refused.variable)} again.`;
   return [{ what: 'App token', health: 'broken', text }];
+}
+
+/** Finds accounts whose news do not come now, because the service is busy or does not answer. */
+async function checkPolls({ workspace }: Examination): Promise<Finding[]> {
+  const schedules = await workspace.schedules.all();
+  const active = schedules.filter(({ state }) => state.kind === 'active');
+  const findings: Finding[] = [];
+  for (const source of [ACTIVITY, INVOICES]) {
+    const followed = active.filter(({ kind }) => kind === source.kind);
+    const readPace = await readPolling(workspace, source);
+    for (const account of new Set(followed.map((one) => one.account ?? ''))) {
+      const text = pollingTrouble(readPace(account));
+      const what = `${capitalised(SCHEDULE_FACES[source.kind].plural)} of ${code(account)}`;
+      if (text !== undefined) findings.push({ what, health: 'limited', text });
+    }
+  }
+  return findings;
 }
 
 /** Finds calls of the service about deployments that do not arrive, or go to an old address. */
@@ -187,7 +209,7 @@ async function checkKey(
     refused: 'the key may not use it; its owner needs that permission at the service',
   };
   const permissions = await Promise.all([
-    ...(readsInvoices ? [checkPermission(context, account, INVOICES)] : []),
+    ...(readsInvoices ? [checkPermission(context, account, INVOICE_LIST)] : []),
     ...(acts ? [checkPermission(context, account, hosting)] : []),
   ]);
   return [key, ...permissions];
@@ -206,7 +228,7 @@ interface Permission {
   refused: string;
 }
 
-const INVOICES: Permission = {
+const INVOICE_LIST: Permission = {
   name: 'Invoices',
   read: listInvoices,
   granted: 'the key may read them',

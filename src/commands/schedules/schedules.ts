@@ -95,7 +95,7 @@ export async function listSchedules(
   const details = { scope, elsewhere, unreadable, word: workspace.word, canChange };
   const listing = { ...details, removed, ...defined({ isShared, isWhole }) };
   if (kind === 'invoices') {
-    const readPace = await readPolling(workspace.store, INVOICES);
+    const readPace = await readPolling(workspace, INVOICES);
     const all = listed.filter((one) => one.kind === 'invoices');
     const notices = all.map((one) => ({ notices: one, polling: readPace(one.account) }));
     return notifyStateMessage(notices, workspace.word);
@@ -114,7 +114,7 @@ async function describeWatches(
   watches: ReadonlyArray<Watch & Listed>,
   scope: ListScope,
 ): Promise<ListedSchedule[]> {
-  const readPace = await readPolling(workspace.store, ACTIVITY);
+  const readPace = await readPolling(workspace, ACTIVITY);
   const lines = (await workspace.feeds.list('watch')).flatMap(({ backlog }) => backlog.lines);
   const pushes = await workspace.pushes.list();
   return watches.map((watch) => {

@@ -303,21 +303,45 @@ async function planNext(
   await planPoll(workspace, interval, account, after, { ...pace, pauseMs: undefined });
 }
 
-/** Starts to poll an account, unless a chain of polls exists, and posts the channel's pending batches. */
+/**
+ * Starts to poll an account, unless a chain of polls exists, and posts the channel's pending batches. The next
+ * poll is one interval away, even if the service asked for a longer wait or failed before.
+ */
 export async function startPolling<K extends FeedKind, Page>(
   workspace: Workspace,
   source: Source<K, Page>,
   place: FeedPlace,
 ): Promise<void> {
-  await planNext(workspace, source, place.account);
+  const paces = openPaces(workspace.store);
+  const paceId = makePaceId(source, place.account);
+  const { failures, retryAt, lookedAt } = (await paces.get(paceId)) ?? STEADY_PACE;
+  if (failures > 0 || retryAt !== undefined) await paces.put(paceId, { ...STEADY_PACE, lookedAt });
+  await planPoll(workspace, source, place.account, 0, STEADY_PACE);
   await postPending(workspace, source, await workspace.feeds.get(source.kind, place));
 }
 
-/** Time of the service's latest answer about an account, and number of failed polls since. */
-export async function readPolling(
-  store: WorkspaceStore,
+/** Deletes the results of an account's polls. */
+export async function forgetPolling(
+  { store }: Pick<Workspace, 'store'>,
   interval: PollInterval,
-): Promise<(account: string) => Pick<Pace, 'lookedAt' | 'failures'>> {
+  account: string,
+): Promise<void> {
+  await openPaces(store).delete(makePaceId(interval, account));
+}
+
+/** The state of the polls of an account. */
+interface Polling extends Pick<Pace, 'lookedAt' | 'failures'> {
+  /** End of the wait that the service asked for; undefined if it asked for none or the wait is over. */
+  waitsUntil: number | undefined;
+}
+
+export async function readPolling(
+  { clock, store }: Pick<Workspace, 'clock' | 'store'>,
+  interval: PollInterval,
+): Promise<(account: string) => Polling> {
   const paces = new Map((await openPaces(store).list()).map(({ id, doc }) => [id, doc]));
-  return (account) => paces.get(makePaceId(interval, account)) ?? STEADY_PACE;
+  return (account) => {
+    const { failures, lookedAt, retryAt = 0 } = paces.get(makePaceId(interval, account)) ?? STEADY_PACE;
+    return { failures, lookedAt, waitsUntil: retryAt > clock.now() ? retryAt : undefined };
+  };
 }

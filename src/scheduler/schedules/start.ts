@@ -21,7 +21,7 @@ import { ACTIVITY } from '../watches/feed.ts';
 import { endUnwatched, planSettling } from '../watches/push.ts';
 import { prepareWatch } from '../watches/watches.ts';
 import { expectRoomForSchedule } from './lifecycle.ts';
-import { startPolling } from './polling.ts';
+import { forgetPolling, startPolling } from './polling.ts';
 import { prepareTimed, startTimed } from './timed.ts';
 
 export interface ScheduleType<S extends Schedule = Schedule> {
@@ -140,6 +140,18 @@ export function resumeSchedule(
     await replanEscalations(workspace, { id });
     return changed;
   });
+}
+
+/** Polls an account again soon, whatever the service asked for before. Call it after a key was connected. */
+export async function startAgain(workspace: Workspace, account: string): Promise<void> {
+  for (const schedule of await workspace.schedules.all())
+    if (schedule.account === account && schedule.state.kind === 'active')
+      await SCHEDULE_TYPES[schedule.kind].start(workspace, schedule);
+}
+
+/** Forgets how an account was polled. Call it after a key was disconnected. */
+export async function forgetPolls(workspace: Workspace, account: string): Promise<void> {
+  for (const source of [ACTIVITY, INVOICES]) await forgetPolling(workspace, source, account);
 }
 
 const UNDO_MS = 10 * 60_000;

@@ -351,21 +351,34 @@ export interface ShownPolling {
   lookedAt?: number | undefined;
   /** Number of failed polls in a row. */
   failures: number;
+  /** End of a wait that the service asked for. */
+  waitsUntil?: number | undefined;
 }
 
 /** Lines about the last post and the polls of a schedule. */
 export function polledLines(
   state: ScheduleState,
-  { lookedAt, failures }: ShownPolling,
+  polling: ShownPolling,
   last: LastResult | undefined,
 ): string[] {
-  const checked = lookedAt === undefined ? 'not checked yet' : `last checked ${dateTime(lookedAt)}`;
+  const trouble = pollingTrouble(polling);
   const active =
-    failures < 2
-      ? `Active, ${checked}.`
-      : `:warning: The service does not answer, ${checked}. Deckhand keeps trying.`;
+    trouble === undefined ? `Active, ${checkedWords(polling)}.` : `:warning: ${capitalised(trouble)}`;
   return [
     last === undefined ? 'Nothing posted yet.' : `Last: ${last.text}, ${dateTime(last.at)}.`,
     state.kind === 'paused' ? pausedWords(state) : active,
   ];
+}
+
+/** Says why nothing is polled now, in lower case; undefined if all is well. One failed poll is no trouble. */
+export function pollingTrouble(polling: ShownPolling): string | undefined {
+  const { failures, waitsUntil } = polling;
+  const checked = checkedWords(polling);
+  if (waitsUntil !== undefined)
+    return `the service is busy, ${checked}. Deckhand waits until ${dateTime(waitsUntil)}.`;
+  return failures < 2 ? undefined : `the service does not answer, ${checked}. Deckhand keeps trying.`;
+}
+
+function checkedWords({ lookedAt }: ShownPolling): string {
+  return lookedAt === undefined ? 'not checked yet' : `last checked ${dateTime(lookedAt)}`;
 }
