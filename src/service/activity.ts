@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
+import { isNamed } from '../core/names.ts';
 import { isSameProject, type ProjectKey } from '../core/project-ref.ts';
 import { daysBetween, formatDay, HOUR_MS } from '../core/time/clock.ts';
 import { type ListOptions, readRows, requestJson } from './call.ts';
@@ -200,22 +201,43 @@ function readNames(value: unknown): string[] {
 /** API 4.9 (docs/service-api.md): maximum number of events in the feed, for any range. */
 export const MAX_EVENTS = 100;
 
-/** The events of a project; all if it is undefined. */
+/** A server as events may name it. */
+interface ServerKey {
+  identifier: string;
+  name: string;
+}
+
+/** The events of a project, and of one of its servers; all if it is undefined. */
 export function filterEvents(
   events: readonly ActivityEvent[],
   project?: ProjectKey,
+  server?: ServerKey,
 ): readonly ActivityEvent[] {
   if (project === undefined) return events;
-  return events.filter((event) => event.project !== null && isSameProject(event.project, project));
+  return events.filter(
+    (event) =>
+      event.project !== null &&
+      isSameProject(event.project, project) &&
+      (server === undefined || event.properties.servers.some((name) => isNamed(server, name))),
+  );
+}
+
+/** The events that a chart counts: of a range, and perhaps of one project or one of its servers. */
+export interface CountedEvents {
+  range: ActivityRange;
+  /** IANA zone in which days begin. */
+  zone: string;
+  project?: ProjectKey | undefined;
+  server?: ServerKey | undefined;
 }
 
 /** The data of the chart. @param now milliseconds since the epoch */
 export function countByDay(
-  { range, zone, project }: { range: ActivityRange; zone: string; project?: ProjectKey | undefined },
+  { range, zone, project, server }: CountedEvents,
   activity: Activity,
   now: number,
 ): DeploymentsData {
-  const events = filterEvents(activity.events, project);
+  const events = filterEvents(activity.events, project, server);
   const scope = { zone, isTruncated: isTruncated(activity) };
   const bars = deploymentBars(events, { ...scope, range, now });
   return { ...scope, bars };

@@ -96,11 +96,14 @@ export async function findProject(
     );
     throw new UserError(`Several projects have that name: ${keys}. Use one of these.`);
   }
-  throw new UserError(
+  throw new NoSuchProject(
     `There is no project ${code(projectName)}.${suggestNearest(projects, projectName)}`,
     'projects',
   );
 }
+
+/** No project has the name. It may be that of a server. */
+export class NoSuchProject extends UserError {}
 
 /** A sentence about other projects with the same name; empty if there are none. */
 export async function describeNamesakes(
@@ -121,7 +124,8 @@ export async function describeNamesakes(
 /** Maximum length of a permalink in the search for the nearest name. */
 const MAX_MISSPELT = 40;
 
-function suggestNearest(projects: readonly Project[], projectName: string): string {
+/** "Did you mean `storefront`?" after a space; empty if no permalink is similar. */
+export function suggestNearest(projects: readonly Project[], projectName: string): string {
   const spelling = spellName(projectName).slice(0, MAX_MISSPELT);
   let best = { permalink: '', mistakes: Number.POSITIVE_INFINITY };
   for (const { permalink } of projects) {

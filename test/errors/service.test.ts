@@ -85,7 +85,7 @@ const ROWS: readonly Row[] = [
   ['404 on the account, a new key', nothing, connecting({ account: 'nowhere' }), '{"account":"There is no account named nowhere at the service.', 'Check the name'],
   ['404 of a service that answers for no account in JSON, a new key', failing({ status: 404, body: { error: 'Not Found' } }, 'projects'), connecting({}), 'did not find the list of projects of the account `acme`.', 'Check the account’s name'],
   ['404 on the account', failing({ status: 404, body: '<h1>Nobody lives here</h1>' }), whoami, 'There is no account named `acme` at the service.', 'Check the name'],
-  ['no such project', nothing, typing('test nowhere'), 'There is no project `nowhere`.', '`/deckhand projects`'],
+  ['no such project', nothing, typing('test nowhere'), 'There is no project or server `nowhere`.', '`/deckhand projects`'],
   ['a project that went away', started(404, { error_code: 'record_not_found' }), testing, 'There is no project `storefront` at `acme`.', '`/deckhand projects`'],
   ['a test run that went away', polled(404, { error_code: 'record_not_found' }), testing, 'There is no such test run in project `storefront` at `acme`.', '`/deckhand projects`'],
   ['no such server', noList, typing('server show web-9 storefront'), 'There is no server `web-9` in `storefront` at `acme`.', '`/deckhand projects`'],

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import type { KnownBlock, Message, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { toProjectRef } from '../../core/project-ref.ts';
 import type { Account } from '../../records/accounts.ts';
 import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
 import { deliver } from '../../scheduler/deliver.ts';
@@ -11,7 +10,7 @@ import type { SkippedRows } from '../../service/call.ts';
 import { ActivityAsk, type ActivityAudience, activityMessage } from '../../views/activity/activity.ts';
 import { withCharts } from '../../views/activity/chart.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
-import { findProject, listProjectsWith } from '../../workspace/projects.ts';
+import { ServerNeeded } from '../../workspace/projects.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import {
   type ActionContext,
@@ -21,7 +20,8 @@ import {
   replyInPlace,
   replyPrivately,
 } from '../command.ts';
-import { findBoundProject, isEverything } from '../targets/targets.ts';
+import { findBoundProject, isEverything, resolveServer } from '../targets/targets.ts';
+import { resolveProjectOrServer } from '../targets/typed-words.ts';
 
 /** The service's own default. API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';
@@ -46,14 +46,13 @@ export const activity = defineCommand({
   }),
   async run(args, context, { account }) {
     const words = readActivityWords(args.words?.split(' ') ?? []);
-    const [zone, project] = await Promise.all([
+    const [zone, subject] = await Promise.all([
       readZone(context.workspace, context.invocation.user),
-      findNamedProject(context, account, args.project ?? words.project),
+      findSubject(context, account, args.project ?? words.project),
     ]);
     const { range = DEFAULT_RANGE } = words;
     const query = { account: account.name, range, stats: args.stats ?? words.stats, zone, page: 0 };
-    const filter = project && { project: toProjectRef(project) };
-    return replyPrivately(await showPrivately({ ...query, ...filter }, context));
+    return replyPrivately(await showPrivately({ ...query, ...subject }, context));
   },
   actions: [
     defineButton(ActivityAsk, {
@@ -64,20 +63,27 @@ export const activity = defineCommand({
   ],
 });
 
-/** The named project, else the channel's. @throws UserError if the name matches none or several */
-async function findNamedProject(context: CommandContext, account: Account, projectName: string | undefined) {
-  if (projectName === undefined) return findBoundProject(context, account);
-  if (isEverything(projectName)) return undefined;
+/**
+ * The named project, or server of a project, else the channel's project.
+ * @throws UserError, ProjectNeeded or ServerNeeded if the name matches none or several
+ */
+async function findSubject(
+  context: CommandContext,
+  account: Account,
+  name: string | undefined,
+): Promise<Pick<ActivityAsk, 'project' | 'server'>> {
+  if (name === undefined) return { project: await findBoundProject(context, account) };
+  if (isEverything(name)) return {};
   try {
-    return await findProject(
-      await listProjectsWith(context.workspace.projects, account, projectName),
-      projectName,
-    );
+    const here = { ...context, account: account.name };
+    const { project, server } = await resolveProjectOrServer(here, name);
+    if (server === undefined) return { project };
+    return { project, server: await resolveServer(context, account, project, server) };
   } catch (error) {
-    const span = projectName.split(' ').find((word) => OTHER_SPAN.test(word.toLowerCase()));
+    const span = name.split(' ').find((word) => OTHER_SPAN.test(word.toLowerCase()));
     // No project has the name, so the person meant a range.
-    if (error instanceof UserError && span !== undefined)
-      throw wrongRange(`There is no range ${code(span, 40)}.`);
+    const isUnmatched = error instanceof UserError || error instanceof ServerNeeded;
+    if (isUnmatched && span !== undefined) throw wrongRange(`There is no range ${code(span, 40)}.`);
     throw error;
   }
 }
@@ -131,8 +137,8 @@ async function fetchFeed(query: ActivityAsk, { invocation, workspace }: CommandC
   const feed = await workspace.accounts.use(account, (client) =>
     getActivity(client, { range: query.range, stats: query.stats }, { skipped }),
   );
-  const { range, zone, project, stats } = query;
-  const of = project && { account: account.name, project };
+  const { range, zone, project, server, stats } = query;
+  const of = project && server === undefined && { account: account.name, project };
   const [recovery] =
     of && stats ? await readRecoveries(workspace, { range, zone, of, channel: invocation.channel }) : [];
   return { ...feed, skipped, recovery };

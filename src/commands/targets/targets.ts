@@ -1,8 +1,7 @@
-import { z } from 'zod';
-import { AccountFailure, UserError } from '../../core/errors.ts';
+import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { indexNames, isNamed, pickNamed, spellName, unwrapSlackText } from '../../core/names.ts';
-import { isSameProject, type ProjectRef, projectId, toProjectRef } from '../../core/project-ref.ts';
+import { indexNames, pickNamed, spellName, unwrapSlackText } from '../../core/names.ts';
+import { type ProjectRef, projectId, toProjectRef } from '../../core/project-ref.ts';
 import { withTimeout } from '../../core/time/clock.ts';
 import type { Account, KeyUse } from '../../records/accounts.ts';
 import { readChannelProject } from '../../records/channels.ts';
@@ -10,10 +9,8 @@ import { listKnownServers, mergeServers, type ServerRef } from '../../records/se
 import type { Target } from '../../records/test-runs.ts';
 import { type Addressed, parseAccountName, readProjectAddress } from '../../service/addresses.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import type { Project } from '../../service/projects.ts';
-import { getServer, listServers } from '../../service/servers.ts';
+import { listServers } from '../../service/servers.ts';
 import { skippedWords } from '../../views/blocks/lists.ts';
-import { usageLine } from '../../views/help/help.ts';
 import {
   createNoLongerListed,
   findCurrentProject,
@@ -23,8 +20,7 @@ import {
   ServerNeeded,
 } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { Command, CommandContext, Targets } from '../command.ts';
-import { UnclearWords } from '../command-router.ts';
+import type { CommandContext } from '../command.ts';
 
 /**
  * The project that was typed or picked from a menu, else the channel's, else the account's only one. If the channel is bound
@@ -208,16 +204,15 @@ export async function resolveServer(
   if (servers === undefined && fitting.length === 0) return { identifier: serverName, name: serverName };
   if (fitting.length > 1)
     throw new ServerNeeded(`Several servers are named ${code(serverName)}. Which do you mean?`, here);
-  const names = candidates.slice(0, 10).map((server) => code(server.name, 40));
   const missing = ` ${skippedWords(skipped)}`.trimEnd();
   throw new ServerNeeded(
-    `There is no server ${code(serverName)} in ${code(project.permalink)}. It has ${names.join(', ') || 'none'}.${missing}`,
+    `There is no server ${code(serverName)} in ${code(project.permalink)}. It has ${listServerNames(candidates)}.${missing}`,
     here,
   );
 }
 
 /** The servers of a project that Deckhand has shown, for a service that does not list them. */
-async function listShownServers(
+export async function listShownServers(
   workspace: Pick<Workspace, 'store' | 'runs'>,
   account: string,
   project: ProjectRef,
@@ -227,6 +222,16 @@ async function listShownServers(
     workspace.runs.latest({ account, project }),
   ]);
   return mergeServers(projectServers, run?.servers ?? []);
+}
+
+/** "`web-1`, `web-2`", or "no servers"; mrkdwn. */
+export function listServerNames(servers: readonly { name: string }[]): string {
+  return (
+    servers
+      .slice(0, 10)
+      .map((server) => code(server.name, 40))
+      .join(', ') || 'none'
+  );
 }
 
 /** The target of a test. @param serverText its server, if one alone is tested @throws ServerNeeded */
@@ -240,135 +245,3 @@ export async function resolveTestTarget(
   if (serverText === undefined) return target;
   return { ...target, server: await resolveServer(context, account, project, serverText) };
 }
-
-/** Names of a target command's arguments; each may have several words. */
-const Names = z.object({ project: z.string().optional(), server: z.string().optional() });
-
-/**
- * Resolves the target that a command declares.
- * @throws UserError, ProjectNeeded, AccountFailure
- */
-export async function resolveTarget(
-  command: Command,
-  args: unknown,
-  context: CommandContext,
-): Promise<Targets[Command['target']]> {
-  const keyUse = command.keyUse?.(context.invocation);
-  switch (command.target) {
-    case 'none':
-      return {};
-    case 'account':
-      return { account: await resolveAccount(context, keyUse) };
-    case 'project':
-      return resolveProject(context, Names.parse(args).project, keyUse);
-    case 'server': {
-      const { projectName, server } = await splitNames(context, command, Names.parse(args));
-      return { ...(await resolveProject(context, projectName, keyUse)), projectName, server };
-    }
-  }
-}
-
-interface SplitNames {
-  projectName: string | undefined;
-  server: string | undefined;
-}
-
-/**
- * Splits words into the names of a project and a server: the longest name of a project counts. Words that name no project
- * are a server of the channel's project, or of the only project that has it.
- * @throws ProjectNeeded if several have it, UnclearWords for more than two words without a match
- */
-async function splitNames(
-  context: CommandContext,
-  command: Command,
-  { project, server: text }: z.infer<typeof Names>,
-): Promise<SplitNames> {
-  const isProjectFirst = command.positionals[0] === 'project';
-  const [one, other] = isProjectFirst ? [project, text] : [text, project];
-  const [first, ...others] = [one, ...(other?.split(' ') ?? [])].filter((word) => word !== undefined);
-  if (first === undefined) return { projectName: undefined, server: undefined };
-  const words = [first, ...others];
-  const account = await resolveAccount(context);
-  const { projects } = context.workspace;
-  const split =
-    (await splitAtProject(await projects.list(account), words, isProjectFirst)) ??
-    (await splitAtProject(await projects.look(account), words, isProjectFirst));
-  if (split !== undefined) return split;
-  const server = words.join(' ');
-  const [having, ...more] = await projectsWithServer(context, account, server);
-  if (having !== undefined && more.length > 0) throw new ProjectNeeded([having, ...more]);
-  if (having !== undefined) return { projectName: having.permalink, server };
-  if (others[1] !== undefined)
-    throw new UnclearWords(`${code(others[1], 40)} is one word too many.`, usageLine(command));
-  const rest = others.join(' ') || undefined;
-  return isProjectFirst ? { projectName: first, server: rest } : { projectName: rest, server: first };
-}
-
-/** Maximum number of words in a name. */
-const MAX_WORDS = 12;
-
-async function splitAtProject(
-  projects: readonly Project[],
-  words: readonly string[],
-  isProjectFirst: boolean,
-): Promise<SplitNames | undefined> {
-  const index = await indexNames(projects);
-  const lengths = Array.from({ length: Math.min(words.length, MAX_WORDS) }, (_, at) => at + 1).reverse();
-  const beginnings = lengths.map((length) => [words.slice(0, length), words.slice(length)]);
-  const ends = lengths
-    .filter((length) => length < words.length)
-    .map((length) => [words.slice(-length), words.slice(0, -length)]);
-  const splits = isProjectFirst ? beginnings : [...ends, ...beginnings];
-  for (const [project = [], server = []] of splits) {
-    const projectName = project.join(' ');
-    if (index.find(projectName).length > 0) return { projectName, server: server.join(' ') || undefined };
-  }
-  return undefined;
-}
-
-/** Maximum number of projects to search for a server. */
-const MAX_SEARCHED = 20;
-
-async function projectsWithServer(
-  context: CommandContext,
-  account: Account,
-  serverName: string,
-): Promise<Project[]> {
-  const { workspace } = context;
-  const bound = context.project === undefined ? await findBoundProject(context, account) : undefined;
-  const isCandidate = (project: Project): boolean =>
-    bound === undefined
-      ? [undefined, project.permalink].includes(context.project)
-      : isSameProject(project, bound);
-  const projects = (await workspace.projects.list(account)).filter(isCandidate);
-  if (projects.length > MAX_SEARCHED) return [];
-  const lists = await Promise.all(
-    projects.map((project) => workspace.hosting.servers(account, projectId(project))),
-  );
-  const servers = await Promise.all(
-    projects.map((project, at) => lists[at] ?? listShownServers(workspace, account.name, project)),
-  );
-  const having = projects.filter((_, at) => servers[at]?.some((server) => isNamed(server, serverName)));
-  const [only, ...others] = projects;
-  const isUnlisted = only !== undefined && others.length === 0 && lists[0] === undefined;
-  if (having.length > 0 || !isUnlisted) return having;
-  return (await isServer(workspace, account, only, serverName)) ? [only] : [];
-}
-
-/** If the service does not list servers, a typed word may be the identifier of one. */
-async function isServer(
-  { accounts }: Pick<Workspace, 'accounts'>,
-  account: Account,
-  project: Project,
-  identifier: string,
-): Promise<boolean> {
-  try {
-    await accounts.use(account, (client) => getServer(client, projectId(project), identifier));
-    return true;
-  } catch (error) {
-    if (error instanceof AccountFailure && NOT_THERE.has(error.cause.kind)) return false;
-    throw error;
-  }
-}
-
-const NOT_THERE: ReadonlySet<string> = new Set(['record_not_found', 'forbidden']);

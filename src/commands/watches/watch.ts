@@ -3,7 +3,7 @@ import { WATCH_MODES, type WatchMode } from '../../core/choices.ts';
 import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { isSameOrNone } from '../../core/project-ref.ts';
+import { isSameOrNone, type ProjectRef } from '../../core/project-ref.ts';
 import { type Account, SCHEDULES } from '../../records/accounts.ts';
 import type { Watch, WatchedServer, WorkingHours } from '../../records/schedules.ts';
 import { canBePushed, isPushFor } from '../../scheduler/watches/push.ts';
@@ -13,6 +13,7 @@ import { withOpened } from '../../views/blocks/shared-form.ts';
 import { scheduleCard } from '../../views/schedules/schedule.ts';
 import { describeWatched } from '../../views/schedules/words.ts';
 import { pushWords, WATCH_EDIT, watchModal, watchValues } from '../../views/watches/watch.ts';
+import { ServerNeeded } from '../../workspace/projects.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import {
   type Command,
@@ -41,6 +42,7 @@ import {
   resolveProject,
   resolveServer,
 } from '../targets/targets.ts';
+import { resolveProjectOrServer } from '../targets/typed-words.ts';
 import { pushAction, pushForm } from './push.ts';
 
 const watch = defineCommand({
@@ -105,7 +107,7 @@ async function drawNew({ invocation, workspace }: CommandContext, schedule: Watc
 /** Resolves the target with the key that reads the feed. */
 async function resolveWatched(
   words: WatchWords,
-  projectName: string | undefined,
+  serverName: string | undefined,
   context: CommandContext,
 ): Promise<{ account: Account } & Pick<Watch, 'project' | 'server'>> {
   if (words.isAll) {
@@ -114,23 +116,33 @@ async function resolveWatched(
     return {
       account,
       project: undefined,
-      server: projectName === undefined ? undefined : watchedServer(projectName),
+      server: serverName === undefined ? undefined : watchedServer(serverName),
     };
   }
-  const { account, project } = await projectAndMode(context, words.project);
+  const { account, project, server: named } = await resolveProjectAndMode(context, words.project, serverName);
+  const serverText = serverName ?? named;
   const server =
-    projectName === undefined ? undefined : await resolveServer(context, account, project, projectName);
+    serverText === undefined ? undefined : await resolveServer(context, account, project, serverText);
   return { account, project, server: server && watchedServer(server) };
 }
 
-/** @throws UserError that names the modes if the last word is neither one nor part of a project's name */
-async function projectAndMode(context: CommandContext, words: string | undefined) {
+/**
+ * @param server name of a server that the person gave too: then the words are a project's
+ * @throws UserError that names the modes if the last word is neither one nor part of a project's name
+ */
+async function resolveProjectAndMode(
+  context: CommandContext,
+  words: string | undefined,
+  server: string | undefined,
+): Promise<{ account: Account; project: ProjectRef; server?: string }> {
   try {
-    return await resolveProject(context, words, SCHEDULES);
+    if (server !== undefined) return await resolveProject(context, words, SCHEDULES);
+    return await resolveProjectOrServer(context, words, SCHEDULES);
   } catch (error) {
     const [, project, last = ''] = /^(.+) (\S+)$/.exec(words ?? '') ?? [];
     const isProject = () => resolveProject(context, project, SCHEDULES).then(Boolean, () => false);
-    if (!(error instanceof UserError) || project === undefined || !(await isProject())) throw error;
+    const isMistake = error instanceof UserError || error instanceof ServerNeeded;
+    if (!isMistake || project === undefined || !(await isProject())) throw error;
     throw new UserError(`${code(last, 40)} is not a mode. Use \`all\`, \`failures\` or \`transitions\`.`);
   }
 }

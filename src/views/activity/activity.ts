@@ -37,6 +37,8 @@ export const ActivityAsk = z.object({
   range: z.enum(ACTIVITY_RANGES),
   stats: z.boolean(),
   project: ProjectRef.optional(),
+  /** A server of the project. */
+  server: z.object({ identifier: z.string(), name: z.string() }).optional(),
   /** From 0. */
   page: z.int().nonnegative(),
   /** IANA time zone of the days. */
@@ -56,12 +58,13 @@ export function activityMessage(
   audience: ActivityAudience,
   { chart, recovery }: { chart?: KnownBlock | undefined; recovery?: RecoveryFigures | undefined } = {},
 ): Message {
-  const events = filterEvents(activity.events, query.project);
+  const events = filterEvents(activity.events, query.project, query.server);
   const pages = Math.max(1, Math.ceil(events.length / PAGE));
   const page = Math.min(query.page, pages - 1);
   const visible = events.slice(page * PAGE, (page + 1) * PAGE);
   const { name } = RANGE_WORDS[query.range];
-  const of = subjectWords(query.account, query.project);
+  const subject = subjectWords(query.account, query.project);
+  const of = query.server === undefined ? subject : `${bold(query.server.name)} of ${subject}`;
   const none = activity.unread === undefined ? 'nothing happened' : 'no event could be read';
   const what = events.length === 0 ? none : count(events.length, 'event');
   return {
@@ -93,7 +96,7 @@ function drawFigures(
   const unlisted = unlistedFailures(activity);
   const drawn = chart ? [chart] : [];
   if (query.project !== undefined) {
-    const events = filterEvents(activity.events, query.project);
+    const events = filterEvents(activity.events, query.project, query.server);
     return [
       section(outcomeWords(events)),
       ...recoveryBlocks(recovery, query.range),

@@ -73,7 +73,9 @@ describe('test access from a channel', () => {
     await rootSays(world, 'web-1 in Storefront: reachable');
     const [kept] = await world.app.workspaces.open(TEAM).runs.newest(100);
     expect(kept?.target.server?.name).toBe('web-1');
-    expect(await ask(world, '/deckhand test nowhere-1')).toContain('There is no project `nowhere-1`');
+    expect(await ask(world, '/deckhand test nowhere-1')).toContain(
+      'There is no project or server `nowhere-1`',
+    );
   });
 
   test('points to the run that goes on instead of starting a second, from a row of the projects too', async ({

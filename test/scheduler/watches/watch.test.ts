@@ -153,7 +153,7 @@ describe('a watch', () => {
     expect(await refused('storefront fails')).toContain(
       '`fails` is not a mode. Use `all`, `failures` or `transitions`.',
     );
-    expect(await refused('web shop')).toContain('There is no project `web shop`');
+    expect(await refused('web shop')).toContain('There is no project or server `web shop`');
     world.slack.kick(TEAM, CHANNEL, 'bot');
     expect(await refused('all')).toContain('Invite it');
     expect(await ask(world, '/deckhand watch list', 'admin')).toContain('1 watch of this channel');
