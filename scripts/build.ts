@@ -26,7 +26,7 @@ const folder = resolve(root, process.argv[2] ?? 'dist');
 await rm(folder, { recursive: true, force: true });
 const bundle = await rolldown({
   cwd: root,
-  input: { main: 'src/main.ts' },
+  input: { main: 'src/main.ts', 'description-worker': 'src/service/description-worker.ts' },
   platform: 'node',
   external: NEVER_USED,
   // Its module form finds gRPC only at run time, in a node_modules that the tarball does not have.

@@ -85,6 +85,7 @@ const Environment = z.object({
   SUPPORT_URL: supportAddress.optional(),
   SERVICE_BASE_URL: text.check(checkWith(findBaseUrlFault)).refine(isOwnAddress, AN_EXAMPLE),
   SERVICE_SIGNUP_URL: safeAddress.optional(),
+  SERVICE_DESCRIPTION_URL: safeAddress.optional(),
   SERVICE_AUTH_URL: safeAddress.optional(),
   SERVICE_SITE_URL: safeAddress.optional(),
   SERVICE_OAUTH_CLIENT_ID: text.optional(),
@@ -188,7 +189,13 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   faults.push(...findContradictions(values));
   if (data === undefined || faults.length > 0) throw new ConfigError(faults);
   const hasTraces = TRACES.some((name) => values[name] !== undefined);
-  return { ...data, hasTraces, proxies: readProxies(data) };
+  const SERVICE_DESCRIPTION_URL = data.SERVICE_DESCRIPTION_URL ?? findDescription(data.SERVICE_SIGNUP_URL);
+  return { ...data, SERVICE_DESCRIPTION_URL, hasTraces, proxies: readProxies(data) };
+}
+
+/** The address of the service's description, by default. API 10 (docs/service-api.md). */
+function findDescription(signupUrl: string | undefined): string | undefined {
+  return signupUrl === undefined ? undefined : `${signupUrl.replace(/\/$/, '')}/docs.json`;
 }
 
 type Values = Record<string, string | undefined>;

@@ -105,6 +105,7 @@ function openServiceParts(
   return createService({
     baseUrl: config.SERVICE_BASE_URL,
     signupUrl: config.SERVICE_SIGNUP_URL,
+    descriptionUrl: config.SERVICE_DESCRIPTION_URL,
     oauth: readOauthClient(config),
     version,
     clock,

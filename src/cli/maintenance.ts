@@ -1,13 +1,17 @@
+import { existsSync } from 'node:fs';
 import type { KeyvValue } from 'keyv';
 import { getConstructionPlans } from 'pg-boss';
 import type { Config } from '../config.ts';
-import { StoreError } from '../core/errors.ts';
+import { ServiceError, StoreError } from '../core/errors.ts';
 import { count } from '../core/mrkdwn.ts';
+import { describeUnread, describeUnreadDescription, NO_DESCRIPTION_ADDRESS } from '../service/description.ts';
+import { describeGaps, findDrift } from '../service/operations.ts';
 import { type Envelope, pagesOf, SERIALIZATION } from '../store/documents.ts';
 import { ORIGIN } from '../store/open-store.ts';
 import { POSTGRES_SCHEMA } from '../store/postgres.ts';
 import { type EncryptionKeys, parseEncryptionKeys, rotateKeys } from '../store/sealer.ts';
 import { GLOBAL } from '../store/store.ts';
+import { readEarlierOperations } from '../workspace/service-description.ts';
 import { dataError, openService, type Program, usageError } from './program.ts';
 import {
   ALL,
@@ -17,6 +21,7 @@ import {
   existingStore,
   expectStopped,
   expectThere,
+  findFile,
   readBack,
   type Side,
   withSide,
@@ -55,7 +60,9 @@ async function move(source: Side, target: Side, keys: EncryptionKeys): Promise<s
 }
 
 /** Collections that Deckhand writes before anybody uses it. */
-const HOUSEKEEPING = [ORIGIN, 'pings', 'key-proofs'].map((collection) => `${GLOBAL}/${collection}/`);
+const HOUSEKEEPING = [ORIGIN, 'service-descriptions', 'pings', 'key-proofs'].map(
+  (collection) => `${GLOBAL}/${collection}/`,
+);
 
 async function expectEmpty({ store, jobs }: Side, name: string): Promise<void> {
   const keys: string[] = [];
@@ -126,15 +133,28 @@ right to create. Run again, they change nothing. docs/operations.md lists the ri
   },
 };
 
-/** Compares Deckhand's calls with the service's description. @throws ProgramError with a line for each difference */
+/**
+ * Compares Deckhand's calls with the service's description, and with those that Deckhand has read before.
+ * @throws ProgramError with a line for each difference
+ */
 export async function checkService(config: Config): Promise<string> {
   const service = openService(config);
   try {
-    const report = await service.checkDrift();
-    if ('note' in report) return report.note;
-    if (report.drift.length > 0) throw dataError(...report.drift);
-    return "Deckhand's calls agree with the service's description.";
+    if (service.description === undefined) return NO_DESCRIPTION_ADDRESS;
+    const described = await service.description.read();
+    const drift = findDrift(described, await readEarlier(config.STORE_URL, service.description.address));
+    if (drift.changes.length > 0) throw dataError(...drift.changes);
+    return `The service's description agrees with Deckhand's calls${describeGaps(drift)}.`;
+  } catch (error) {
+    if (error instanceof ServiceError) return describeUnreadDescription(describeUnread(error));
+    throw error;
   } finally {
     await service.close();
   }
+}
+
+async function readEarlier(storeUrl: string, address: string): Promise<readonly string[]> {
+  const file = findFile(storeUrl);
+  if (file !== undefined && !existsSync(file)) return [];
+  return withStore(storeUrl, 'beside', (store) => readEarlierOperations(store, address));
 }

@@ -131,7 +131,15 @@ export function fileFault(path: string, done: 'written' | 'read', cause: unknown
 export function openService({
   SERVICE_BASE_URL: baseUrl,
   SERVICE_SIGNUP_URL: signupUrl,
+  SERVICE_DESCRIPTION_URL: descriptionUrl,
   proxies,
 }: Config): Service {
-  return createService({ baseUrl, signupUrl, proxies, version: readVersion(), clock: systemClock });
+  return createService({
+    baseUrl,
+    signupUrl,
+    descriptionUrl,
+    proxies,
+    version: readVersion(),
+    clock: systemClock,
+  });
 }

@@ -1,11 +1,10 @@
 import { ServiceError } from '../core/errors.ts';
 import { type HttpAnswer, type Proxies, trimSlashes } from '../core/http.ts';
-import { type Clock, HOUR_MS } from '../core/time/clock.ts';
-import { TtlCache } from '../core/ttl-cache.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { NO_TRACING, type Span, type SpanStart, type Tracing } from '../observability/tracing.ts';
 import { BaseUrl, findAddressFault, isAccountName } from './addresses.ts';
 import { type Address, type Call, type Endpoint, readValue, type SkippedRows } from './call.ts';
-import { checkDrift, type DriftReport } from './drift.ts';
+import { createDescriptionSource, type DescriptionSource, MAX_DESCRIPTION_BYTES } from './description.ts';
 import { createOauth } from './oauth.ts';
 import { type Agents, createRequest, openAgents, send, withRetries } from './transport.ts';
 
@@ -41,6 +40,8 @@ export interface ServiceOptions {
   /** Template with `{account}` in host or path. */
   baseUrl: string;
   signupUrl?: string | undefined;
+  /** Address of the service's published description. */
+  descriptionUrl?: string | undefined;
   /** Deckhand's version, for the User-Agent. */
   version: string;
   /** Deckhand's registered OAuth client. API 5.3 (docs/service-api.md). */
@@ -81,8 +82,6 @@ export function createService(options: ServiceOptions) {
   const baseUrl = new BaseUrl(options.baseUrl);
   const signup = options.signupUrl === undefined ? undefined : parseAddress(options.signupUrl);
   const agents = openAgents(settings);
-  const endpoint = signup && openEndpoint(agents, settings, signup);
-  const drift = new TtlCache<DriftReport>(options.clock, HOUR_MS);
   return {
     /** @throws ServiceError of kind `account_not_found` if the account's name is not a slug */
     account({ account, email, apiKey }: Credentials): AccountClient {
@@ -96,9 +95,9 @@ export function createService(options: ServiceOptions) {
       return { account, hookTypes: options.hookTypes ?? {}, ...endpoint };
     },
     /** Undefined if no sign-up address is configured. */
-    signup: endpoint,
-    /** Compares Deckhand's calls with the service's description, at most once an hour. */
-    checkDrift: () => drift.get([], () => checkDrift(endpoint)),
+    signup: signup && openEndpoint(agents, settings, signup),
+    /** Undefined if its address is not configured. */
+    description: openDescription(agents, settings),
     /** Undefined if no OAuth client is configured. */
     oauth:
       options.oauth &&
@@ -139,6 +138,14 @@ function openEndpoint(
   };
 }
 
+function openDescription(agents: Agents, settings: Settings): DescriptionSource | undefined {
+  const { descriptionUrl } = settings;
+  if (descriptionUrl === undefined) return undefined;
+  const { origin } = parseAddress(descriptionUrl);
+  const limited = { ...settings, maxBytes: MAX_DESCRIPTION_BYTES };
+  return createDescriptionSource(openEndpoint(agents, limited, { origin, path: '' }), descriptionUrl);
+}
+
 /** Names attributes by OpenTelemetry's conventions for HTTP. Leaves the address out: host and path hold names. */
 function describeOperationSpan({ operation, method }: Call<unknown>, attempt: number): SpanStart {
   const attributes = () => ({
@@ -177,7 +184,7 @@ async function observed<T>(
 
 function parseAddress(text: string): Address {
   const fault = findAddressFault(text);
-  if (fault !== undefined) throw new TypeError(`the service's signup url ${fault}`);
+  if (fault !== undefined) throw new TypeError(`the service's signup or description url ${fault}`);
   const url = new URL(text);
   return { origin: url.origin, path: trimSlashes(url.pathname) };
 }

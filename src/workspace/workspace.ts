@@ -30,6 +30,7 @@ import { createNewBlocks, withFallbacks } from './new-blocks.ts';
 import { createOnce, rememberDocuments } from './once.ts';
 import { createProjects, rememberProjects } from './projects.ts';
 import { createRoles, onlyToMembers } from './roles.ts';
+import { createServiceDescription } from './service-description.ts';
 import { createSlackPeople } from './slack-people.ts';
 
 /** A person who asks for a link, with the names of the person and the workspace in Slack. */
@@ -191,8 +192,10 @@ function openFeeds({ store }: Parts, workspace: string) {
   return { feeds: createFeeds(own), pushes: { ...createPushes(own), tokens } };
 }
 
-function createHealth({ store, engine, tokenHealth }: Parts, workspace: string) {
+function createHealth(parts: Parts, workspace: string) {
+  const { store, engine, tokenHealth } = parts;
   return {
+    description: createServiceDescription(parts),
     /** Rejects if the store does not answer. */
     store: () => store.ping(),
     /** Rejects if the job engine does not answer. */

@@ -1,5 +1,8 @@
+import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
+import { createService } from '../../src/service/client.ts';
 import { type Ended, MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { startWire } from './wire.ts';
 
@@ -31,27 +34,41 @@ describe('--check-service', () => {
   it('finds no drift in the description of the simulated service', async () => {
     expect(await checkService(service.signupUrl)).toEqual({
       code: 0,
-      out: "Deckhand's calls agree with the service's description.\n",
+      out: "The service's description agrees with Deckhand's calls, but leaves out 3 of them and 1 required field.\n",
       err: '',
     });
   });
 
-  it('names an operation that is gone, and fields whose need changed', async () => {
-    const { '/profile': _, ...paths } = published.paths;
-    const signup = {
-      post: {
-        requestBody: {
-          content: { 'application/json': { schema: { required: ['email', 'password', 'captcha'] } } },
-        },
-      },
-    };
-    const { code, err } = await checkAgainst({ ...published, paths: { ...paths, '/api/v1/signup': signup } });
+  it('reads the address of SERVICE_DESCRIPTION_URL instead of one below the sign-up’s', async () => {
+    await using wire = await startWire({ 'GET /v2/openapi.json': [{ json: { paths: {} } }] });
+    const env = { ...MIN_ENV, SERVICE_SIGNUP_URL: service.signupUrl };
+    const SERVICE_DESCRIPTION_URL = `${wire.origin}/v2/openapi.json`;
+    const { out } = await runDeckhand({
+      args: ['--check-service'],
+      env: { ...env, SERVICE_DESCRIPTION_URL },
+    });
+    expect(out).toContain('leaves out 20 of them');
+  });
+
+  const newServer = { required: ['name', 'protocol_type', 'owner'], properties: { name: {} } };
+  it.each([
+    ['/api/v1/signup', { required: ['email', 'password', 'captcha'] }, 'captcha'],
+    ['/projects/{p}/servers', { required: ['server', 'colour'] }, 'colour'],
+    // The object around the fields is not always marked.
+    ['/projects/{p}/servers', { properties: { server: newServer } }, 'server.owner'],
+    ['/projects/{p}/servers', { allOf: [{ $ref: '#/components/schemas/New' }] }, 'server.owner'],
+    ['/projects/{p}/servers', { $ref: '#/components/schemas/New', required: ['colour'] }, 'colour'],
+    ['/projects/{p}/servers', { oneOf: [{ required: ['a', 'b'] }, { required: ['b', 'c'] }] }, 'b'],
+  ])('%s: names a newly required field in %j', async (path, schema, field) => {
+    const { paths } = published;
+    const kept = Object.entries(paths).filter(([key]) => key !== '/projects/{project}/servers');
+    const operation = { requestBody: { content: { 'application/json': { schema } } } };
+    const components = { schemas: { New: { properties: { server: newServer } } } };
+    const changed = { ...Object.fromEntries(kept), [path]: { post: operation } };
+    const { code, err } = await checkAgainst({ paths: changed, components });
     expect(code).toBe(65);
-    expect(err.trim().split('\n')).toEqual([
-      'POST /api/v1/signup requires captcha, which Deckhand does not always send.',
-      'POST /api/v1/signup does not require terms_accepted any more.',
-      'GET /profile is not in the description.',
-    ]);
+    const operationName = `POST ${path.replace('{p}', '{}')}`;
+    expect(err).toContain(`${operationName} requires ${field}, which Deckhand does not always send.\n`);
   });
 
   it('reads OpenAPI 2 with a base path, other parameter names, suffixes and referenced bodies', async () => {
@@ -85,11 +102,62 @@ describe('--check-service', () => {
 
   it.each([
     ['no address', undefined, 'SERVICE_SIGNUP_URL is not set'],
-    ['a description that is none', { openapi: '3.1.0' }, 'could not be read'],
+    ['a description that is none', { openapi: '3.1.0' }, 'it is not an OpenAPI document'],
   ])('says %s in one line that is no fault', async (_, description, words) => {
     const { code, out } = await (description === undefined ? checkService() : checkAgainst(description));
     expect(code).toBe(0);
     expect(out).toContain(words);
     expect(out.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+/** A good description with hostile parts, as text: objects would take long to make. */
+function describeProfile({ profile = '{}', paths = '', rest = '' }): string {
+  return `{"paths":{"/profile":{"get":${profile}}${paths}}${rest}}`;
+}
+function bodyOf(schema: string): string {
+  return `{"requestBody":{"content":{"application/json":{"schema":${schema}}}}}`;
+}
+function nest(open: string, close: string, times: number): string {
+  return `${open.repeat(times)}1${close.repeat(times)}`;
+}
+const chain = Array.from({ length: 60 }, (_, i) => {
+  const next = `{"$ref":"#/s/s${i + 1}"}`;
+  return `"s${i}":{"allOf":[${next},${next}]}`;
+});
+
+describe('a hostile description', () => {
+  it.each([
+    ['a path of braces', { paths: `,"${'{'.repeat(100_000)}":{"get":{}}` }],
+    ['nested allOf', { profile: bodyOf(nest('{"allOf":[', ']}', 27_000)) }],
+    ['a wide list of required fields', { profile: bodyOf(`{"required":[${'"a",'.repeat(400_000)}"b"]}`) }],
+    ['a reference to itself', { profile: bodyOf('{"$ref":"#/a"}'), rest: ',"a":{"$ref":"#/a"}' }],
+    ['references that double', { profile: bodyOf('{"$ref":"#/s/s0"}'), rest: `,"s":{${chain}}` }],
+    ['a path that is a reference to itself', { paths: ',"/projects":{"$ref":"#/paths/~1projects"}' }],
+    ['deep nesting', { rest: `,"x":${nest('[', ']', 900_000)}` }],
+    ['very many paths', { paths: Array.from({ length: 150_000 }, (_, i) => `,"/${i}":0`).join('') }],
+  ])('with %s holds nobody up, and is read', async (_, parts) => {
+    await using wire = await startWire({ 'GET /docs.json': [{ raw: describeProfile(parts) }] });
+    const service = createService({
+      baseUrl: `${wire.origin}/{account}`,
+      descriptionUrl: `${wire.origin}/docs.json`,
+      version: '1',
+      clock: systemClock,
+    });
+    const before = process.threadCpuUsage();
+    const described = await service.description?.read();
+    const { user } = process.threadCpuUsage(before);
+    await service.close();
+    expect(described).toHaveProperty('GET /profile');
+    expect(user / 1_000).toBeLessThan(100);
+  });
+
+  it('of more than 2 MB is one line, and no fault', async () => {
+    await using wire = await startWire({ 'GET /docs.json': [{ raw: ' '.repeat(2.1 * 1024 * 1024) }] });
+    const { code, out } = await checkService(wire.origin);
+    expect([code, out]).toEqual([
+      0,
+      "The service's description could not be read (it is larger than 2 MB).\n",
+    ]);
   });
 });

@@ -2,6 +2,7 @@ import type { AccountApp } from '../api/app.ts';
 import type { SiteApp } from '../api/site.ts';
 import type { World } from '../world/records.ts';
 import { describeInterface, type InterfaceDocument } from './describe.ts';
+import { makePublished } from './published.ts';
 import { referencePage } from './reference-page.ts';
 
 /** `/docs.json` for machines and `/docs` for people. Spec 1. */
@@ -13,6 +14,11 @@ export function addReference(site: SiteApp, accounts: AccountApp): void {
     made.set(world, known);
     return known;
   }
-  site.get('/docs.json', (c) => c.json(document(c.env.world)));
+  site.get('/docs.json', (c) => {
+    const { world } = c.env;
+    if (world.description === 'none') return c.notFound();
+    const whole = document(world);
+    return c.json(world.description === 'whole' ? whole : makePublished(whole));
+  });
   site.get('/docs', (c) => c.html(referencePage(document(c.env.world))));
 }

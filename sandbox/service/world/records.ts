@@ -132,6 +132,8 @@ export interface World {
   oauthIss: boolean;
   /** Whether a token answer says whose it is; the spec shows no fields of it. */
   readonly oauthEmail: boolean;
+  /** What `/docs.json` shows: what such services publish, every operation that the service has, or nothing. */
+  description: 'published' | 'whole' | 'none';
   readonly sitesDomain: string;
   readonly accounts: Map<string, Account>;
   readonly identities: Map<string, Identity>;

@@ -30,6 +30,7 @@ export function createWorld({ clients, ...options }: WorldOptions): World {
     grants: [],
     handOvers: new Map(),
     notifications: [],
+    description: 'published',
   };
 }
 
@@ -48,4 +49,5 @@ export function clearWorld(world: World): void {
   world.grants.length = 0;
   world.handOvers.clear();
   world.notifications.length = 0;
+  world.description = 'published';
 }

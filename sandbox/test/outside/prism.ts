@@ -38,6 +38,7 @@ async function readDocument(path: string | undefined, folder: string) {
   const file = path ?? join(folder, 'openapi.json');
   if (path === undefined) {
     const service = await startSimulatedService();
+    service.world.setDescription({ description: 'whole' });
     await writeFile(file, await (await fetch(`${service.siteUrl}/docs.json`)).text());
     await service.stop();
   }

@@ -62,6 +62,7 @@ export async function readDescription() {
 
 async function readPublished() {
   const service = await startSimulatedService();
+  service.world.setDescription({ description: 'whole' });
   const document = (await (await fetch(`${service.origin}/docs.json`)).json()) as Described;
   await service.stop();
   const ajv = new Ajv2020({ strict: false, allErrors: true, formats: FORMATS });

@@ -23,3 +23,16 @@ test('the description says where accounts stand, and that signup needs no creden
     paths: { '/api/v1/signup': { servers: [{ url: service.signupUrl }], post: { security: [] } } },
   });
 });
+
+test('the description has the gaps and the further operations of a real one, and can be taken away', async () => {
+  const { service } = await startBench();
+  const read = () => fetch(`${service.signupUrl}/docs.json`);
+  const document = await (await read()).json();
+  expect(document).not.toHaveProperty(['paths', '/activity']);
+  expect(document).not.toHaveProperty(['paths', '/account/invoices']);
+  expect(document).toHaveProperty(['paths', '/projects/{project}/undeployed_changes', 'get']);
+  const integration = ['components', 'schemas', 'NewIntegration', 'properties', 'integration', 'required'];
+  expect(document).toHaveProperty(integration, ['hook_type']);
+  service.world.setDescription({ description: 'none' });
+  expect((await read()).status).toBe(404);
+});

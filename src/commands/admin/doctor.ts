@@ -6,7 +6,9 @@ import { INVOICES } from '../../scheduler/invoices/notices.ts';
 import { readPolling } from '../../scheduler/schedules/polling.ts';
 import { ACTIVITY } from '../../scheduler/watches/feed.ts';
 import type { AccountClient } from '../../service/client.ts';
+import { describeUnreadDescription, NO_DESCRIPTION_ADDRESS } from '../../service/description.ts';
 import { listInvoices } from '../../service/invoices.ts';
+import { describeGaps, findDrift, listCapabilities } from '../../service/operations.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { listHostedResources } from '../../service/servers.ts';
 import { GROUPS_SCOPE, REQUIRED_SCOPES, SCOPE_NAMES, SCOPE_REASONS } from '../../slack/failure.ts';
@@ -151,14 +153,29 @@ function describeUnreadable(what: string): Finding {
   return { what, health: 'broken', text };
 }
 
-/** Only admins and the operator see differences. */
+/** Only admins and the operator see whether the description agrees with Deckhand's calls. */
 async function checkDescription({ user, workspace }: Examination): Promise<Finding[]> {
-  if (user !== undefined && !(await workspace.roles.holds(user, 'admin'))) return [];
+  const description = await workspace.health.description();
+  const capabilities = description ? listCapabilities(description.described) : [];
+  const offer: Finding = { what: 'The service also offers', health: 'well', text: capabilities.join(', ') };
+  const offers = capabilities.length > 0 ? [offer] : [];
+  if (user !== undefined && !(await workspace.roles.holds(user, 'admin'))) return offers;
   const what = 'API description';
-  const report = await workspace.service.checkDrift();
-  if ('note' in report) return [{ what, health: 'well', text: report.note }];
-  if (report.drift.length === 0) return [{ what, health: 'well', text: "agrees with Deckhand's calls" }];
-  return report.drift.map((difference) => ({ what, health: 'broken', text: mrkdwn(difference, 300) }));
+  if (description === undefined) return [{ what, health: 'limited', text: NO_DESCRIPTION_ADDRESS }];
+  if (description.fault !== undefined) {
+    const text = describeUnreadDescription(mrkdwn(description.fault));
+    return [{ what, health: 'limited', text }, ...offers];
+  }
+  const drift = findDrift(description.described, description.earlier);
+  const changes = drift.changes.map((text): Finding => {
+    return { what, health: 'broken', text: mrkdwn(text, 300) };
+  });
+  const agreement: Finding = {
+    what,
+    health: 'well',
+    text: `agrees with Deckhand's calls${describeGaps(drift)}`,
+  };
+  return [...(changes.length > 0 ? changes : [agreement]), ...offers];
 }
 
 /** Checks the keys that this person uses. `accounts` shows the health of other people's own keys. */

@@ -3,27 +3,19 @@ import { describe, expect } from 'vitest';
 import { DOCTOR } from '../../../src/cli/doctor.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { ask } from '../../support/asking.ts';
-import { BRISK } from '../../support/faults.ts';
+import { BRISK, briskClock } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
-import { MIN_ENV } from '../../support/run-deckhand.ts';
-import { ACCOUNT, EMAIL } from '../../support/test-world.ts';
+import { MIN_ENV, runDeckhand } from '../../support/run-deckhand.ts';
+import { ACCOUNT, EMAIL, type TestWorldOptions } from '../../support/test-world.ts';
 
 const ENCRYPTION_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
-const test = base.extend('connected', () => true).extend('worldOptions', BRISK);
+const test = base.extend('connected', () => true).extend('worldOptions', (): TestWorldOptions => BRISK);
+
+const OFFERS =
+  'steps of deployments, logs of steps, commits that wait, lists of integrations, single integrations, ' +
+  'removal of integrations, another try for managed servers, status of billing';
 
 describe('doctor', () => {
-  test('tells admins alone where the service’s description differs from our calls, at most once an hour', async ({
-    world,
-  }) => {
-    const reads = () => world.service.requests.all.filter(({ path }) => path === '/docs.json').length;
-    world.service.faults.add({ path: '/docs.json', status: 200, body: { openapi: '3.1.0', paths: {} } });
-    const said = await ask(world, '/deckhand doctor', 'admin');
-    expect(said).toContain(':x: *API description*  GET /profile is not in the description.');
-    await ask(world, '/deckhand doctor', 'admin');
-    expect(reads()).toBe(1);
-    expect(await ask(world, '/deckhand doctor', 'member')).not.toContain('API description');
-  });
-
   test('says what the key may not do, and who may, without calling it a problem', async ({ world }) => {
     const { world: service } = world.service;
     service.updateAccount({ account: ACCOUNT, betaFeatures: false });
@@ -82,7 +74,8 @@ ok     Slack: the token works
 ok     Account acme: the key works
 ok     Invoices of acme: the key may read them
 ok     Managed hosting of acme: the key may use it
-ok     API description: agrees with Deckhand's calls
+ok     API description: agrees with Deckhand's calls, but leaves out 3 of them and 1 required field
+ok     The service also offers: ${OFFERS}
 `,
     });
     world.service.faults.add({ path: `/${ACCOUNT}/profile`, status: 500 });
@@ -109,5 +102,72 @@ ok     API description: agrees with Deckhand's calls
       expect(code).toBe(1);
       expect(out).toMatch(/^FAULT {2}Scheduler: A job has been due for 3 min/m);
     });
+  });
+});
+
+const HOUR_MS = 3_600_000;
+let passedMs = 0;
+const time = { ...briskClock, now: () => Date.now() + passedMs };
+
+describe('the service’s description in doctor', () => {
+  test.override({ worldOptions: { env: BRISK.env, time } });
+
+  test('is read once a day, and only a change of it is a fault', async ({ world }) => {
+    const reads = () => world.service.requests.all.filter(({ path }) => path === '/docs.json').length;
+    const check = () => ask(world, '/deckhand doctor', 'admin');
+    const [first] = await Promise.all([check(), check()]);
+    expect(first).toContain(
+      ":white_check_mark: *API description*  agrees with Deckhand's calls, but leaves out 3 of them and 1 required field",
+    );
+    expect(first).toContain(`*The service also offers*  ${OFFERS}`);
+    const member = await ask(world, '/deckhand doctor', 'member');
+    expect(member).not.toContain('API description');
+    await world.restart(async () => {});
+    const body = { paths: { '/projects': { get: {} } } };
+    const changed = world.service.faults.add({ path: '/docs.json', status: 200, body });
+    expect(await check()).toContain(OFFERS);
+    expect(reads()).toBe(1);
+
+    passedMs += 24 * HOUR_MS;
+    const later = await check();
+    expect(later).toContain(':x: *API description*  GET /profile is no longer in the description.');
+    expect(later).not.toContain('GET /activity is');
+    expect(later).not.toContain('also offers');
+    changed.remove();
+    passedMs += 24 * HOUR_MS;
+    expect(await check()).toContain(OFFERS);
+
+    // A service that is away for a moment keeps its capabilities, and is asked again.
+    passedMs += 24 * HOUR_MS;
+    const away = world.service.faults.add({ path: '/docs.json', status: 500 });
+    const unread = await check();
+    expect(unread).toContain(
+      ":information_source: *API description*  The service's description could not be read (500).",
+    );
+    expect(unread).toContain(OFFERS);
+    away.remove();
+    passedMs += HOUR_MS;
+    expect(await check()).toContain(':white_check_mark: *API description*');
+
+    passedMs += 24 * HOUR_MS;
+    world.service.world.setDescription({ description: 'none' });
+    const none = await check();
+    expect(none).toContain(
+      ":information_source: *API description*  The service's description could not be read (404).",
+    );
+    expect(none).not.toContain('also offers');
+    expect(none).toContain('Nothing is broken');
+  });
+
+  test('is what `--check-service` compares with', async ({ world }) => {
+    await ask(world, '/deckhand doctor', 'admin');
+    const body = { paths: { '/projects': { get: {} } } };
+    world.service.faults.add({ path: '/docs.json', status: 200, body });
+    const { code, err } = await runDeckhand({
+      args: ['--check-service'],
+      env: { ...MIN_ENV, STORE_URL: world.config.STORE_URL, SERVICE_SIGNUP_URL: world.service.signupUrl },
+    });
+    expect(code).toBe(65);
+    expect(err).toContain('GET /profile is no longer in the description.\n');
   });
 });

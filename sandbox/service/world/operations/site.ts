@@ -47,6 +47,13 @@ export const siteOperations = {
   setOauthIss: operation(z.strictObject({ on: z.boolean() }), (world, { on }) => {
     world.oauthIss = on;
   }),
+  /** What `/docs.json` shows from now on. */
+  setDescription: operation(
+    z.strictObject({ description: z.enum(['published', 'whole', 'none']) }),
+    (world, { description }) => {
+      world.description = description;
+    },
+  ),
   addOauthClient: operation(
     z.strictObject({
       id: z.string(),

@@ -1,0 +1,133 @@
+import { count } from '../core/mrkdwn.ts';
+
+/** A call of Deckhand that the service may describe. */
+interface OwnCall {
+  /** Method and path, with `{}` for each parameter. */
+  operation: string;
+  /** Fields that the API's outline calls required (docs/service-api.md). Deckhand always sends them. */
+  required?: readonly string[];
+  /** Other fields that Deckhand always sends. */
+  sent?: readonly string[];
+}
+
+const OWN_CALLS: readonly OwnCall[] = [
+  {
+    operation: 'POST /api/v1/signup',
+    required: ['email', 'password', 'terms_accepted'],
+    sent: ['package', 'signup_source', 'client'],
+  },
+  { operation: 'POST /beta/enrollments' },
+  { operation: 'GET /profile' },
+  { operation: 'GET /projects' },
+  { operation: 'POST /projects/{}/servers', sent: ['server.name', 'server.protocol_type'] },
+  { operation: 'GET /projects/{}/servers/{}' },
+  { operation: 'GET /hosted_resources' },
+  { operation: 'GET /hosted_resources/{}' },
+  { operation: 'POST /hosted_resources/{}/sync' },
+  { operation: 'GET /managed_hosting/regions' },
+  { operation: 'GET /managed_hosting/sizes' },
+  { operation: 'POST /projects/{}/test_access' },
+  { operation: 'POST /projects/{}/servers/{}/test_access' },
+  { operation: 'GET /projects/{}/test_access/{}' },
+  { operation: 'GET /projects/{}/build_configurations/{}' },
+  { operation: 'POST /projects/{}/integrations', required: ['integration.hook_type', 'integration.name'] },
+  { operation: 'PATCH /projects/{}/integrations/{}', sent: ['integration'] },
+  { operation: 'GET /activity' },
+  { operation: 'GET /account/invoices' },
+  { operation: 'GET /account/invoices/{}.pdf' },
+];
+
+interface Capability {
+  /** Words for people. */
+  name: string;
+  /** All of them have to be listed. */
+  operations: readonly string[];
+}
+
+const DEPLOYMENTS = ['GET /projects/{}/deployments', 'GET /projects/{}/deployments/{}'];
+
+/** Features that a service may offer beyond the API's outline. */
+const CAPABILITIES: readonly Capability[] = [
+  { name: 'steps of deployments', operations: DEPLOYMENTS },
+  {
+    name: 'logs of steps',
+    operations: [...DEPLOYMENTS, 'GET /projects/{}/deployments/{}/steps/{}/logs'],
+  },
+  { name: 'commits that wait', operations: ['GET /projects/{}/undeployed_changes'] },
+  { name: 'lists of integrations', operations: ['GET /projects/{}/integrations'] },
+  { name: 'single integrations', operations: ['GET /projects/{}/integrations/{}'] },
+  { name: 'removal of integrations', operations: ['DELETE /projects/{}/integrations/{}'] },
+  { name: 'another try for managed servers', operations: ['POST /hosted_resources/{}/retry_provision'] },
+  { name: 'status of billing', operations: ['GET /account/billing_status'] },
+];
+
+/** Every operation that is looked up in the service's description. */
+export const OPERATIONS: ReadonlySet<string> = new Set([
+  ...OWN_CALLS.map(({ operation }) => operation),
+  ...CAPABILITIES.flatMap(({ operations }) => operations),
+]);
+
+/** Required fields by described operation. */
+export type Described = Readonly<Record<string, readonly string[]>>;
+
+/** The names of the capabilities whose operations are all described. */
+export function listCapabilities(described: Described): string[] {
+  const offered = CAPABILITIES.filter(({ operations }) =>
+    operations.every((operation) => Object.hasOwn(described, operation)),
+  );
+  return offered.map(({ name }) => name);
+}
+
+interface Drift {
+  /** Changes that need a new Deckhand, a sentence each. */
+  changes: string[];
+  /** Calls that no description listed. They may still work. */
+  undescribed: number;
+  /** Fields that the outline requires, and the description does not. */
+  unrequired: number;
+}
+
+/** Longest list of changes that people read. */
+const MAX_CHANGES = 20;
+
+/** Compares Deckhand's calls with the description. @param earlier operations that an earlier description listed */
+export function findDrift(described: Described, earlier: readonly string[]): Drift {
+  const changes: string[] = [];
+  const drift: Drift = { changes, undescribed: 0, unrequired: 0 };
+  for (const { operation, required = [], sent = [] } of OWN_CALLS) {
+    const fields = Object.hasOwn(described, operation) ? described[operation] : undefined;
+    if (fields === undefined) {
+      if (earlier.includes(operation)) changes.push(`${operation} is no longer in the description.`);
+      else drift.undescribed += 1;
+      continue;
+    }
+    const unsent = fields.filter((field) => !isSent(field, [...required, ...sent]));
+    changes.push(
+      ...unsent.map((field) => `${operation} requires ${field}, which Deckhand does not always send.`),
+    );
+    drift.unrequired += required.filter((field) => !fields.includes(field)).length;
+  }
+  const more = changes.length - MAX_CHANGES;
+  if (more > 0) changes.splice(MAX_CHANGES, more, `${more} more changes are not shown.`);
+  return drift;
+}
+
+/** The differences that are no changes, as the end of a sentence. */
+export function describeGaps({ undescribed, unrequired }: Drift): string {
+  const gaps = [
+    ...(undescribed > 0 ? [`${undescribed} of them`] : []),
+    ...(unrequired > 0 ? [count(unrequired, 'required field')] : []),
+  ];
+  return gaps.length > 0 ? `, but leaves out ${gaps.join(' and ')}` : '';
+}
+
+/** A description may leave out the object around the fields, or name it as a field. */
+function isSent(field: string, sent: readonly string[]): boolean {
+  return sent.some((one) => one === field || one.startsWith(`${field}.`) || one.endsWith(`.${field}`));
+}
+
+/** The objects that a call puts around its fields. */
+export function listWrappers(operation: string): string[] {
+  const { required = [], sent = [] } = OWN_CALLS.find((call) => call.operation === operation) ?? {};
+  return [...new Set([...required, ...sent].map((field) => field.split('.', 1)[0] ?? ''))];
+}

@@ -1,0 +1,202 @@
+import { isObject } from '../core/json.ts';
+import { type Described, listWrappers, OPERATIONS } from './operations.ts';
+
+type Part = Readonly<Record<string, unknown>>;
+
+/** Bounds for foreign input. A real description is far below them. */
+const MAX_PATHS = 10_000;
+const MAX_PATH_LENGTH = 200;
+const MAX_BASES = 10;
+const MAX_PARTS = 10_000;
+const MAX_ENTRIES = 200;
+const MAX_FIELDS = 20;
+const MAX_FIELD_LENGTH = 100;
+const MAX_DEPTH = 100;
+
+/**
+ * Looks up the operations of `OPERATIONS` in an OpenAPI document, version 2 or 3. Names of parameters, `.json`, a slash at the
+ * end and base paths of servers do not matter. A part of another shape counts as absent.
+ * @returns undefined if the value describes no paths
+ */
+export function readOperations(document: unknown): Described | undefined {
+  if (!isObject(document) || !isObject(document.paths)) return undefined;
+  const schemas = new Schemas(document);
+  const described: Record<string, string[]> = {};
+  const basePath = typeof document.basePath === 'string' ? [normalizePath(document.basePath)] : [];
+  const bases = ['', ...basePath, ...listBases(document)];
+  for (const path of Object.keys(document.paths).slice(0, MAX_PATHS)) {
+    if (path.length > MAX_PATH_LENGTH) continue;
+    const item = schemas.resolve(document.paths[path]);
+    const paths = [...bases, ...listBases(item)].map((base) => base + normalizePath(path));
+    for (const [operation, part] of findOperations(item, paths))
+      described[operation] ??= listRequired(schemas, item, part, listWrappers(operation));
+  }
+  return described;
+}
+
+const METHODS = ['get', 'post', 'patch', 'delete'];
+
+/** The operations of a path that `OPERATIONS` has. */
+function findOperations(item: Part, paths: readonly string[]): Array<[operation: string, part: Part]> {
+  return METHODS.flatMap((method) => {
+    const part = item[method];
+    if (!isObject(part)) return [];
+    const operations = paths.map((path) => `${method.toUpperCase()} ${path}`);
+    return operations.filter((one) => OPERATIONS.has(one)).map((one): [string, Part] => [one, part]);
+  });
+}
+
+/** The paths in the addresses of a document's or path's servers. */
+function listBases({ servers }: Part): string[] {
+  const urls = listAt(servers).slice(0, MAX_BASES);
+  return urls.flatMap((server) => {
+    if (!isObject(server) || typeof server.url !== 'string' || server.url.length > MAX_PATH_LENGTH) return [];
+    const [, path = ''] = /^(?:[^/]*\/\/[^/]*)?(.*)$/s.exec(server.url) ?? [];
+    return [normalizePath(path)];
+  });
+}
+
+function normalizePath(path: string): string {
+  const plain = path.replace(/\{[^{}]*\}/g, '{}').replace(/(?<=\/):\w+/g, '{}');
+  return plain.replace(/\/+/g, '/').replace(/(?:\.json|\.\{\}|\(\.\{\}\))?\/?$/, '');
+}
+
+/** Required fields of the query and the body. A field in a wrapper is named as `wrapper.field`. */
+function listRequired(schemas: Schemas, item: Part, operation: Part, wrappers: readonly string[]): string[] {
+  const all = [...listAt(operation.parameters), ...listAt(item.parameters)];
+  const parameters = all.slice(0, MAX_ENTRIES).map((one) => schemas.resolve(one));
+  const content = readContent(schemas.resolve(operation.requestBody).content);
+  const bodies = [content, ...parameters.filter((one) => one.in === 'body').map(({ schema }) => schema)];
+  const fields = [
+    ...parameters.filter(isRequiredField).map(({ name }) => String(name)),
+    ...bodies.flatMap((body) => listBodyFields(schemas, body, wrappers)),
+  ];
+  return [...new Set(fields)].slice(0, MAX_FIELDS).map((field) => field.slice(0, MAX_FIELD_LENGTH));
+}
+
+function isRequiredField(parameter: Part): boolean {
+  return parameter.required === true && (parameter.in === 'query' || parameter.in === 'formData');
+}
+
+function listBodyFields(schemas: Schemas, body: unknown, wrappers: readonly string[]): string[] {
+  const { required, wrapped } = schemas.read(body);
+  const inner = wrappers.flatMap((wrapper) => {
+    const contents = [...(wrapped.get(wrapper) ?? [])].map((one) => schemas.read(one));
+    return [...merge(contents).required].map((name) => `${wrapper}.${name}`);
+  });
+  return [...required, ...inner];
+}
+
+/** The schema of a JSON body, or else of the first. */
+function readContent(content: unknown): unknown {
+  if (!isObject(content)) return undefined;
+  const body = content['application/json'] ?? Object.values(content)[0];
+  return isObject(body) ? body.schema : undefined;
+}
+
+/** The required fields of a schema, and the schemas of properties that may be wrappers, with those of its parts. */
+interface Schema {
+  required: ReadonlySet<string>;
+  wrapped: ReadonlyMap<string, ReadonlySet<unknown>>;
+}
+
+const NOTHING: Schema = { required: new Set(), wrapped: new Map() };
+/** Names of properties that may be wrappers. */
+const WRAPPERS = [...new Set([...OPERATIONS].flatMap(listWrappers))];
+
+/** Without the parts of the schema. */
+function readOwn({ required, properties }: Part): Schema {
+  const names = listAt(required).slice(0, MAX_ENTRIES);
+  const own = WRAPPERS.filter((name) => isObject(properties) && Object.hasOwn(properties, name));
+  return {
+    required: new Set(names.filter((name) => typeof name === 'string')),
+    wrapped: new Map(own.map((name) => [name, new Set([isObject(properties) && properties[name]])])),
+  };
+}
+
+function merge(schemas: readonly Schema[]): Schema {
+  const required = new Set<string>();
+  const wrapped = new Map<string, Set<unknown>>();
+  for (const schema of schemas) {
+    addAll(required, schema.required);
+    for (const [name, properties] of schema.wrapped) {
+      const merged = wrapped.get(name) ?? new Set();
+      addAll(merged, properties);
+      wrapped.set(name, merged);
+    }
+  }
+  return { required, wrapped };
+}
+
+/** Combines choices: a field is required only if each of them requires it. */
+function requiredByEach(choices: readonly Schema[]): Schema {
+  const [first = NOTHING, ...others] = choices;
+  const required = [...first.required].filter((name) => others.every((other) => other.required.has(name)));
+  return { required: new Set(required), wrapped: merge(choices).wrapped };
+}
+
+/** Reads schemas of a document. It follows each reference once, and reads a limited number of parts. */
+class Schemas {
+  readonly #document: Part;
+  readonly #references = new Map<string, Schema>();
+  #partsLeft = MAX_PARTS;
+
+  constructor(document: Part) {
+    this.#document = document;
+  }
+
+  /** Follows the reference of a part that is no schema. */
+  resolve(part: unknown): Part {
+    if (!isObject(part)) return {};
+    const target = typeof part.$ref === 'string' ? this.#follow(part.$ref) : part;
+    return isObject(target) ? target : {};
+  }
+
+  read(part: unknown, depth = 0): Schema {
+    if (!isObject(part) || depth > MAX_DEPTH || this.#partsLeft <= 0) return NOTHING;
+    this.#partsLeft -= 1;
+    const readAll = (parts: unknown) =>
+      listAt(parts)
+        .slice(0, MAX_ENTRIES)
+        .map((one) => this.read(one, depth + 1));
+    const all = [readOwn(part), this.#readReference(part.$ref, depth), ...readAll(part.allOf)];
+    return merge([...all, requiredByEach(readAll(part.oneOf)), requiredByEach(readAll(part.anyOf))]);
+  }
+
+  #readReference(reference: unknown, depth: number): Schema {
+    if (typeof reference !== 'string') return NOTHING;
+    const earlier = this.#references.get(reference);
+    if (earlier !== undefined) return earlier;
+    // A schema within itself adds nothing.
+    this.#references.set(reference, NOTHING);
+    const schema = this.read(this.#follow(reference), depth + 1);
+    this.#references.set(reference, schema);
+    return schema;
+  }
+
+  #follow(reference: string): unknown {
+    if (reference.length > MAX_PATH_LENGTH || !reference.startsWith('#/')) return undefined;
+    const steps = reference.slice(2).split('/').map(decodeStep);
+    return steps.reduce<unknown>(
+      (at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined),
+      this.#document,
+    );
+  }
+}
+
+/** Reads a step of a JSON pointer. */
+function decodeStep(step: string): string {
+  try {
+    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return step;
+  }
+}
+
+function addAll<T>(values: Set<T>, more: Iterable<T>): void {
+  for (const value of more) if (values.size < MAX_ENTRIES) values.add(value);
+}
+
+function listAt(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
