@@ -4,6 +4,7 @@ import { MINUTE_MS } from '../../core/time/clock.ts';
 import type { JobType } from '../../jobs/jobs.ts';
 import {
   changeEpisode,
+  EPISODE_JOBS,
   type Episode,
   type EpisodeRecord,
   episodeRecords,
@@ -42,7 +43,7 @@ export async function planEscalation(workspace: Workspace, key: string): Promise
   if (record === undefined || episode === undefined) return;
   const times = (await listMentions(workspace, record, episode)).map(({ at }) => at);
   if (times.length === 0) return;
-  const at = Math.min(...times);
+  const at = episode.owner === undefined ? Math.min(...times) : nextLook(workspace.clock.now());
   await workspace.jobs.send(
     ESCALATION_JOBS,
     { key, episode: episode.id, at },
@@ -67,7 +68,10 @@ async function escalate(
   if (record === undefined || episode?.id !== id) return;
   // The database starts jobs by its own clock, which may be ahead.
   const now = Math.max(workspace.clock.now(), plannedAt);
-  const due = (await listMentions(workspace, record, episode)).filter(({ at }) => at <= now);
+  const { owner } = episode;
+  const isOwned = owner !== undefined && (await workspace.roles.excluded(owner)) === undefined;
+  const mentions = isOwned ? [] : await listMentions(workspace, record, episode);
+  const due = mentions.filter(({ at }) => at <= now);
   if (due.length > 0) {
     await postMentions(workspace, record, episode, {
       due: [...new Set(due.map(({ mention }) => mention))],
@@ -76,19 +80,41 @@ async function escalate(
     const mentioned = [...(episode.mentioned ?? []), ...due.map(({ mention }) => mention)];
     await records.update(key, (current) => changeEpisode(current, id, { mentioned }));
   }
+  if (owner !== undefined && !isOwned) await removeOwner(workspace, key, episode);
   await planEscalation(workspace, key);
 }
 
+/** Removes a person who has left from their failure, in its message too. */
+async function removeOwner(
+  { store, jobs }: Workspace,
+  key: string,
+  { id, owner, clicks = 0 }: Episode,
+): Promise<void> {
+  await episodeRecords(store).update(key, (current) => {
+    const now = current?.episodes.find((one) => one.id === id);
+    return now?.owner === owner ? changeEpisode(current, id, { owner: undefined }) : current;
+  });
+  // This job only draws the failure, which is newer than a week.
+  await jobs.send(EPISODE_JOBS, { key }, { key: `${id} left ${clicks}` });
+}
+
+/** How often Deckhand looks whether the person who has a failure is still there. */
+const LOOK_MS = 15 * MINUTE_MS;
+
+/** The same for each caller within a look, so that one job is sent. */
+function nextLook(now: number): number {
+  return (Math.floor(now / LOOK_MS) + 1) * LOOK_MS;
+}
+
 /**
- * The people and groups to mention, and when. Skips those already mentioned. Empty while somebody has the
- * failure.
+ * The people and groups to mention, and when, if nobody has the failure. Skips those already mentioned.
  */
 async function listMentions(
   { schedules, clock }: Workspace,
   { subject }: EpisodeRecord,
-  { owner, idleSince, escalates = [], mentioned = [] }: Episode,
+  { idleSince, escalates = [], mentioned = [] }: Episode,
 ): Promise<Array<Escalation & { at: number }>> {
-  if (owner !== undefined || idleSince === undefined) return [];
+  if (idleSince === undefined) return [];
   const kind = subject.kind === 'deployments' ? 'watch' : 'guard';
   const followers = await Promise.all(escalates.map((id) => schedules.get(kind, id)));
   return followers.flatMap((schedule) => {

@@ -66,7 +66,10 @@ export function episodeReply({ kind, number, lines, requestedBy = '' }: News): M
   return say(joinLinesWithin([headings[kind], ...lines], LIMITS.sectionText));
 }
 
-/** Thread reply about a failure that nobody has taken. @param mentions ids of people and user groups */
+/**
+ * Thread reply about a failure that nobody has taken, or whose owner has left.
+ * @param mentions ids of people and user groups
+ */
 export function escalationReply(
   subject: Subject,
   episode: Episode,
@@ -74,7 +77,11 @@ export function escalationReply(
   ms: number,
 ): Message {
   const who = mentions.map((id) => (id.startsWith('S') ? `<!subteam^${id}>` : `<@${id}>`)).join(' ');
-  const after = `Nobody is on it after ${roughly(ms)}.`;
+  const { owner } = episode;
+  const after =
+    owner === undefined
+      ? `Nobody is on it after ${roughly(ms)}.`
+      : `Nobody is on it: <@${owner}>, who was, can no longer use Deckhand.`;
   const gone = mentions.length > 0 ? [] : ['Nobody is left to mention.'];
   const title = describeEpisode(subject, episode).title;
   return say([':bell:', who, `${title}.`, after, ...gone].filter(Boolean).join(' '));

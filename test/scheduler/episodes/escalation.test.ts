@@ -85,6 +85,23 @@ describe('a failure that nobody is on', () => {
     expect(mentions(world)).toEqual([expect.stringContaining(`<@${PEOPLE.member}>`)]);
   });
 
+  it.each([
+    ['before', 30, / Nobody is on it after 1 h/],
+    ['after', 90, / Nobody is on it: (?!<@)[^:]*, who was, can no longer use Deckhand/],
+  ])('mentions them if the person on it leaves %s that time', async (_, minutes, words) => {
+    await world.say('watch storefront failures --mention @bea --after 1h');
+    await fails();
+    await clicked('claim');
+    await world.pass(minutes * MINUTE);
+    expect(mentions(world)).toEqual([]);
+    world.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
+    await world.pass(HOUR);
+    expect(mentions(world)).toEqual([expect.stringMatching(words)]);
+    expect(mentions(world)[0]).toContain(`<@${PEOPLE.billing}>`);
+    expect(JSON.stringify(root(world)?.blocks)).not.toContain('is on it');
+    expect(JSON.stringify(root(world)?.blocks)).toContain('I’m on it');
+  });
+
   it('starts the time again where it is handed back while Slack is slow', async () => {
     await world.say('watch storefront failures --mention @ben --after 5m');
     await fails();
