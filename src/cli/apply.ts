@@ -11,7 +11,7 @@ import { addNotices } from '../scheduler/invoices/notices.ts';
 import { pauseSchedule } from '../scheduler/schedules/lifecycle.ts';
 import { whyNot } from '../scheduler/schedules/reconcile-schedules.ts';
 import { addTimed, editTimed, removeSchedules, SCHEDULE_TYPES } from '../scheduler/schedules/start.ts';
-import { addWatch } from '../scheduler/watches/watches.ts';
+import { addWatch, changeWatch } from '../scheduler/watches/watches.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { Service } from '../service/client.ts';
 import { listProjects, type Project } from '../service/projects.ts';
@@ -233,10 +233,10 @@ const WATCHES: Section<Entry<'watches'>[string]> = {
     const before = await workspace.schedules.get('watch', id);
     if (before?.channel === channel && before.account === account) {
       const choices = { createdBy, mode, project, server, hours, escalation };
-      await workspace.schedules.change(before, (watch) => ({ ...watch, ...choices }));
+      await changeWatch(workspace, id, choices);
       return;
     }
-    await remove(workspace, WATCHES, id);
+    // In one step, so that pushes of a project that stays watched go on.
     await WATCHES.add(workspace, id, entry);
   },
 };

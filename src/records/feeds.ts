@@ -213,6 +213,16 @@ export const Push = z.object({
   token: z.string().optional(),
   /** `PUBLIC_URL` when it was switched on. */
   publicUrl: z.string(),
+  /** The person who asked for it. */
+  requestedBy: z.string().optional(),
+  /** The channel of their watch. */
+  channel: z.string().optional(),
+  /** Time of the request, milliseconds since the epoch. */
+  requestedAt: z.number().optional(),
+  /** True until the service's answer about the integration is stored. */
+  isUnanswered: z.boolean().optional(),
+  /** Digest of the token that it replaces. Both are valid until the answer is stored. */
+  earlierToken: z.string().optional(),
   /** The request that removed the watches and so switched it off. */
   removalRequest: z.string().optional(),
   /** Time of the latest call, milliseconds since the epoch; undefined before the first. */
@@ -226,7 +236,7 @@ export const Push = z.object({
 });
 export type Push = z.infer<typeof Push>;
 
-type PushPlace = Pick<Push, 'account' | 'project'>;
+export type PushPlace = Pick<Push, 'account' | 'project'>;
 
 export function createPushes(store: WorkspaceStore) {
   const collection = store.collection('pushes', Push);

@@ -127,9 +127,7 @@ export const disconnect = defineCommand({
       async run({ id }, context) {
         const { workspace } = context;
         const key = await findRemovable(context, id);
-        // Without the key Deckhand could no longer call the service.
-        if (key?.purpose === 'shared') await endPushesOfAccount(workspace, key.name);
-        const wasThere = key !== undefined && (await workspace.accounts.disconnect(id));
+        const wasThere = key !== undefined && (await disconnectKey(workspace, key));
         if (key !== undefined && key.purpose !== 'mine') await forgetPolls(workspace, key.name);
         // Also for a repeat, because a kill may have come between the two steps.
         await accountsChanged(workspace);
@@ -140,6 +138,11 @@ export const disconnect = defineCommand({
     }),
   ],
 });
+
+function disconnectKey(workspace: Workspace, key: Account): Promise<boolean> {
+  const disconnectIt = (): Promise<boolean> => workspace.accounts.disconnect(makeKeyId(key));
+  return key.purpose === 'shared' ? endPushesOfAccount(workspace, key.name, disconnectIt) : disconnectIt();
+}
 
 function hasShared(keys: readonly Account[], account: string): boolean {
   return keys.some(({ name, purpose }) => name === account && purpose === 'shared');

@@ -2,7 +2,7 @@ import { AccountFailure, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { ProjectRef } from '../../core/project-ref.ts';
 import type { Watch } from '../../records/schedules.ts';
-import { switchPushOn } from '../../scheduler/watches/push.ts';
+import { isDoubtful, switchPushOn } from '../../scheduler/watches/push.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { scheduleCard } from '../../views/schedules/schedule.ts';
 import { pushModal, pushWords, WATCH_PUSH, WatchOrigin } from '../../views/watches/watch.ts';
@@ -45,11 +45,13 @@ async function submit(state: ViewState, context: CommandContext): Promise<Submit
   const { watch, project } = await findPushable(context, id);
   const { invocation, workspace } = context;
   const account = await workspace.accounts.resolve(invocation, watch.account);
+  const request = { requestedBy: invocation.user, channel: watch.channel };
   try {
-    await switchPushOn(workspace, account, project);
+    if (!(await switchPushOn(workspace, account, project, request))) throw new FormFault({}, ENDED);
   } catch (error) {
-    if (!(error instanceof AccountFailure) || error.cause.certainlyNotDone) throw error;
-    throw new FormFault({}, describeDoubt(context, error));
+    if (!(error instanceof AccountFailure) || !isDoubtful(error)) throw error;
+    const push = await workspace.pushes.get({ account: account.name, project });
+    throw new FormFault({}, describeDoubt(context, error, push?.integration !== undefined));
   }
   const { PUBLIC_URL: publicUrl = '' } = workspace.config;
   const note = pushWords({ state: 'on', publicUrl }, publicUrl);
@@ -78,12 +80,20 @@ async function findPushable(
   return { watch, project };
 }
 
-/** Sending it again could make a second integration, so the person checks first. */
-function describeDoubt({ explain }: CommandContext, error: AccountFailure): string {
+const ENDED =
+  'Somebody removed the last watch of this project in the meantime, so Deckhand switches its integration off.';
+
+/**
+ * Sending it again could make a second integration, so the person checks first.
+ * @param isEnding true if Deckhand knows the integration and switches it off
+ */
+function describeDoubt({ explain }: CommandContext, error: AccountFailure, isEnding: boolean): string {
   const { reference } = explain(error, { view: WATCH_PUSH });
   return failureWords({
     text: 'The service gave no clear answer, so the integration “Deckhand” may or may not be set up.',
-    next: 'Check the project’s integrations there, and delete it, before you send this again.',
+    next: isEnding
+      ? 'Deckhand switches it off. Then you can send this again.'
+      : 'Check the project’s integrations there, and delete it, before you send this again.',
     reference,
   });
 }

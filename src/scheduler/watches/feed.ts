@@ -30,6 +30,7 @@ import type { SkippedRows } from '../../service/call.ts';
 import { newsCount, newsLine, type WatchedNews, watchMessages } from '../../views/watches/watch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { PageContext, Source } from '../schedules/polling.ts';
+import { notePushes } from './arrivals.ts';
 import {
   advance,
   cursorAfter,
@@ -39,7 +40,6 @@ import {
   isFollowed,
   isPlaced,
 } from './news.ts';
-import { notePushes } from './push.ts';
 
 const INTERVAL_MS = 60_000;
 /** API 4.9 (docs/service-api.md). Seven days, so that neither time zones nor a pause of Deckhand hide an event. */

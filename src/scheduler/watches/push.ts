@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { AccountFailure } from '../../core/errors.ts';
+import { AccountFailure, UserError } from '../../core/errors.ts';
 import { isSameProject, type ProjectRef, projectId } from '../../core/project-ref.ts';
-import { type Account, SCHEDULES } from '../../records/accounts.ts';
-import type { Push } from '../../records/feeds.ts';
+import { type Account, createNoSharedKey, SCHEDULES } from '../../records/accounts.ts';
+import type { Push, PushPlace } from '../../records/feeds.ts';
 import { SCHEDULES_LOCK, type Watch } from '../../records/schedules.ts';
-import { type ActivityEvent, readEventOutcome } from '../../service/activity.ts';
 import { createIntegration, INTEGRATION_FLAGS, updateIntegration } from '../../service/integrations.ts';
+import { type StillOn, stillOnMessage } from '../../views/watches/watch.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { makePublicAddress } from '../../workspace/installations.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { notifyOwner } from '../schedules/lifecycle.ts';
 import { REFUSALS } from '../schedules/polling.ts';
-import { identifyEvent } from './news.ts';
 
 /** Path of the addresses that the service calls. A token follows it. */
 export const HOOK_PATH = '/hooks';
@@ -26,42 +26,115 @@ function makeLockName(account: string): string {
   return `pushes ${account}`;
 }
 
+/** The person who asks for a push, and the channel of their watch. */
+export type PushRequest = Pick<Push, 'requestedBy' | 'channel'>;
+
 /**
  * Makes the service call Deckhand about a project's deployments: switches its old integration on again, or
  * creates one. API 4.8 (docs/service-api.md).
+ * @returns false if the last watch of the project was removed in the meantime: the integration is then
+ * switched off
  * @throws AccountFailure
+ * @throws UserError if the project has no watch, or its account no shared key
  */
-export function switchPushOn(workspace: Workspace, account: Account, project: ProjectRef): Promise<void> {
-  const { config, pushes, store } = workspace;
-  const { PUBLIC_URL: publicUrl = '' } = config;
+export function switchPushOn(
+  workspace: Workspace,
+  account: Account,
+  project: ProjectRef,
+  request: PushRequest,
+): Promise<boolean> {
+  const { pushes, store } = workspace;
+  const place = { account: account.name, project };
   return store.exclusive(makeLockName(account.name), async () => {
-    const before = await pushes.get({ account: account.name, project });
-    const { token, digest } = await pushes.tokens.issue(account.name, projectId(project));
-    const place = { account: account.name, project };
-    const push: Push = { ...place, state: 'on', token: digest, publicUrl, integration: before?.integration };
-    // Stored first, so that after a kill Deckhand can revoke every token.
-    await pushes.put(push);
+    await endUnknown(workspace, place);
+    const { push, before, token } = await storeIntent(workspace, place, request);
+    let integration: string | undefined;
     try {
-      const url = makePublicAddress(publicUrl, `${HOOK_PATH}/${token}`);
-      await pushes.put({ ...push, integration: await callUs(workspace, account, push, url) });
+      const url = makePublicAddress(push.publicUrl, `${HOOK_PATH}/${token}`);
+      integration = await callUs(workspace, account, push, url);
     } catch (error) {
-      await pushes.tokens.revoke(digest);
-      await pushes.put(before ?? { ...place, state: 'off', publicUrl });
+      await forgetIntent(workspace, push, { before, isDone: isDoubtful(error) });
       throw error;
     }
-    if (before?.token !== undefined) await pushes.tokens.revoke(before.token);
+    const current = await pushes.change(push, ({ isUnanswered, earlierToken, removalRequest, ...rest }) => ({
+      ...rest,
+      integration,
+      ...(rest.state === 'on' ? {} : { removalRequest }),
+    }));
+    if (push.earlierToken !== undefined) await pushes.tokens.revoke(push.earlierToken);
+    return current?.state === 'on';
   });
+}
+
+/** Deckhand cannot use an integration again whose identifier it does not know. */
+async function endUnknown(workspace: Workspace, place: PushPlace): Promise<void> {
+  const push = await workspace.pushes.get(place);
+  if (push?.state === 'on' && push.integration === undefined) await endPush(workspace, push);
+  await settlePush(workspace, place);
+}
+
+/** Stores what the service is asked for, so that Deckhand can end it after a kill. */
+function storeIntent(
+  workspace: Workspace,
+  place: PushPlace,
+  request: PushRequest,
+): Promise<{ push: Push; before: Push | undefined; token: string }> {
+  const { accounts, clock, config, jobs, pushes, schedules, store } = workspace;
+  return store.exclusive(SCHEDULES_LOCK, async () => {
+    if (!(await schedules.list('watch')).some((watch) => isPushFor(place, watch)))
+      throw new UserError('Nothing watches this project any more.', 'watch list');
+    // The shared key switches it off again.
+    if ((await accounts.get(place.account, SCHEDULES)) === undefined) throw createNoSharedKey(place.account);
+    const before = await pushes.get(place);
+    const { token, digest } = await pushes.tokens.issue(place.account, projectId(place.project));
+    const push: Push = {
+      ...place,
+      ...request,
+      state: 'on',
+      integration: before?.integration,
+      token: digest,
+      publicUrl: config.PUBLIC_URL ?? '',
+      requestedAt: clock.now(),
+      isUnanswered: true,
+      earlierToken: before?.token,
+      removalRequest: before?.removalRequest,
+    };
+    await jobs.send(SETTLE_PUSHES, {});
+    await pushes.put(push);
+    return { push, before, token };
+  });
+}
+
+/** True if the service may have carried out a call that failed. */
+export function isDoubtful(error: unknown): boolean {
+  return error instanceof AccountFailure && !error.cause.certainlyNotDone;
+}
+
+/** @param isDone true if the service may have carried out the call */
+async function forgetIntent(
+  { pushes }: Workspace,
+  intent: Push,
+  { before, isDone }: { before: Push | undefined; isDone: boolean },
+): Promise<void> {
+  const forgotten = await pushes.change(intent, ({ isUnanswered, earlierToken, token, ...rest }) => {
+    if (!isDone && rest.state === 'on' && before !== undefined) return before;
+    const mayCall = rest.integration !== undefined && (isDone || before?.state === 'on');
+    return { ...rest, state: mayCall ? 'ending' : 'off' };
+  });
+  for (const digest of [intent.token, intent.earlierToken])
+    if (digest !== undefined && digest !== forgotten?.token) await pushes.tokens.revoke(digest);
 }
 
 /** Returns the identifier of the integration that calls the address. */
 async function callUs(
-  { accounts }: Workspace,
+  { accounts, pushes }: Workspace,
   account: Account,
-  { project, integration }: Push,
+  push: Push,
   url: string,
 ): Promise<string | undefined> {
   const changes = { ...ON, properties: { url } };
-  const id = projectId(project);
+  const { integration } = push;
+  const id = projectId(push.project);
   if (integration !== undefined)
     try {
       await accounts.use(account, (client) => updateIntegration(client, id, integration, changes));
@@ -69,6 +142,7 @@ async function callUs(
     } catch (error) {
       // Somebody deleted it at the service.
       if (!(error instanceof AccountFailure) || error.cause.kind !== 'record_not_found') throw error;
+      await pushes.change(push, (current) => ({ ...current, integration: undefined }));
     }
   const answer = await accounts.use(account, (client) =>
     createIntegration(client, id, { hook_type: 'http_req', name: 'Deckhand', ...changes }),
@@ -98,13 +172,37 @@ export const SETTLE_PUSHES = defineJob({
   options: { concurrency: 20, attempts: 8, backoffMs: 5_000 },
   async run(workspace, { data: { restored }, signal }) {
     await workspace.store.exclusive(SCHEDULES_LOCK, () => endUnwatched(workspace));
-    for (const push of await workspace.pushes.list()) {
-      if (push.state === 'ending') await tellOff(workspace, push, signal);
+    const pushes = await workspace.pushes.list();
+    // A failure of one account holds up no other.
+    const settled = await Promise.allSettled(pushes.map((push) => settleInTurn(workspace, push, { signal })));
+    for (const push of pushes)
       if (push.state !== 'on' && restored !== undefined && push.removalRequest === restored)
         await switchOnAgain(workspace, push);
-    }
+    for (const one of settled) if (one.status === 'rejected') throw one.reason;
+  },
+  async onDeadLetter(workspace) {
+    for (const push of await workspace.pushes.list()) await settleInTurn(workspace, push, { isLast: true });
   },
 });
+
+interface Attempt {
+  signal?: AbortSignal;
+  /** True if Deckhand will not try again. */
+  isLast?: boolean;
+}
+
+async function settleInTurn(workspace: Workspace, push: Push, attempt: Attempt): Promise<void> {
+  if (push.state !== 'ending' && push.isUnanswered !== true) return;
+  await workspace.store.exclusive(makeLockName(push.account), () => settlePush(workspace, push, attempt));
+}
+
+/** Ends a push whose answer was lost, and switches off one that has ended. Call it within the account's lock. */
+async function settlePush(workspace: Workspace, place: PushPlace, attempt: Attempt = {}): Promise<void> {
+  const push = await workspace.pushes.get(place);
+  // The process that waited for the answer held the lock, so it was killed.
+  if (push?.state === 'on' && push.isUnanswered === true) await endPush(workspace, push);
+  await tellOff(workspace, place, attempt);
+}
 
 /** Ends the pushes of projects without a watch in the workspace. @param request the removal of the watches */
 export async function endUnwatched(workspace: Workspace, request?: string): Promise<void> {
@@ -115,35 +213,71 @@ export async function endUnwatched(workspace: Workspace, request?: string): Prom
 }
 
 /** From now on Deckhand does not accept its address. */
-async function endPush({ pushes }: Workspace, push: Push, removalRequest?: string): Promise<void> {
-  if (push.token !== undefined) await pushes.tokens.revoke(push.token);
-  await pushes.change(push, ({ token, ...current }) => ({ ...current, state: 'ending', removalRequest }));
+async function endPush(
+  { pushes }: Workspace,
+  push: Push,
+  removalRequest = push.removalRequest,
+): Promise<void> {
+  for (const digest of [push.token, push.earlierToken])
+    if (digest !== undefined) await pushes.tokens.revoke(digest);
+  await pushes.change(push, ({ token, earlierToken, ...current }) => ({
+    ...current,
+    state: 'ending',
+    removalRequest,
+  }));
 }
 
-/**
- * Switches the integration off at the service. Deckhand ignores a refusal, because it no longer accepts the
- * address.
- */
-async function tellOff(workspace: Workspace, push: Push, signal?: AbortSignal): Promise<void> {
-  const { accounts, log, pushes, store } = workspace;
-  await store.exclusive(makeLockName(push.account), async () => {
-    const current = await pushes.get(push);
-    if (current?.state !== 'ending') return;
-    const { integration } = current;
-    const account = await accounts.get(push.account, SCHEDULES);
-    try {
-      if (account !== undefined && integration !== undefined)
-        await accounts.use(account, (client) =>
-          updateIntegration(client, projectId(push.project), integration, OFF, { signal }),
-        );
-    } catch (error) {
-      if (!isCallRefused(error)) throw error;
-      const { kind, status } = error.cause;
-      const fields = { event: 'push_not_switched_off', account: push.account, kind, status };
-      log.warn(fields, 'The service refused to switch an integration off');
-    }
-    await pushes.change(push, (current) => ({ ...current, state: 'off' }));
-  });
+/** Switches the integration of an ended push off at the service, or asks a person to remove it. */
+async function tellOff(
+  workspace: Workspace,
+  place: PushPlace,
+  { signal, isLast = false }: Attempt,
+): Promise<void> {
+  const push = await workspace.pushes.get(place);
+  if (push?.state !== 'ending') return;
+  let why: StillOn | undefined;
+  try {
+    why = await switchOff(workspace, push, signal);
+  } catch (error) {
+    if (!isLast || !(error instanceof AccountFailure)) throw error;
+    why = 'refused';
+  }
+  if (why !== undefined) await askToRemove(workspace, push, why);
+  await workspace.pushes.change(push, ({ isUnanswered, ...current }) => ({ ...current, state: 'off' }));
+}
+
+/** Returns why Deckhand cannot switch it off; undefined if it is off. */
+async function switchOff(
+  { accounts, log }: Workspace,
+  push: Push,
+  signal: AbortSignal | undefined,
+): Promise<StillOn | undefined> {
+  const { integration } = push;
+  if (integration === undefined) return 'noAnswer';
+  const account = await accounts.get(push.account, SCHEDULES);
+  if (account === undefined) return 'disconnected';
+  try {
+    await accounts.use(account, (client) =>
+      updateIntegration(client, projectId(push.project), integration, OFF, { signal }),
+    );
+    return undefined;
+  } catch (error) {
+    if (!isCallRefused(error)) throw error;
+    const { kind, status } = error.cause;
+    // The integration, or the whole account, was deleted there.
+    if (kind === 'record_not_found' || kind === 'account_not_found') return undefined;
+    const fields = { event: 'push_not_switched_off', account: push.account, kind, status };
+    log.warn(fields, 'The service refused to switch an integration off');
+    return 'refused';
+  }
+}
+
+/** Tells the person who asked for it, else an admin. The watch's channel is told if that person has left. */
+async function askToRemove(workspace: Workspace, push: Push, why: StillOn): Promise<void> {
+  const { account, project, requestedAt = 0, requestedBy, channel } = push;
+  const user = requestedBy ?? (await workspace.roles.admins(undefined))[0];
+  const id = `push ${account} ${projectId(project)} ${requestedAt}`;
+  await notifyOwner(workspace, { id, user, channel, message: stillOnMessage(push, why) });
 }
 
 function isCallRefused(error: unknown): error is AccountFailure {
@@ -153,17 +287,24 @@ function isCallRefused(error: unknown): error is AccountFailure {
 }
 
 /** If the service refuses, Deckhand polls for the watch as before. */
-async function switchOnAgain(workspace: Workspace, push: Push): Promise<void> {
-  const { accounts, config, log, schedules } = workspace;
-  const account = await accounts.get(push.account, SCHEDULES);
-  const isWatched = (await schedules.list('watch')).some((watch) => isPushFor(push, watch));
-  if (account === undefined || !isWatched || config.PUBLIC_URL === undefined) return;
+async function switchOnAgain(workspace: Workspace, place: PushPlace): Promise<void> {
+  const { accounts, config, log, pushes } = workspace;
+  const account = await accounts.get(place.account, SCHEDULES);
+  const push = await pushes.get(place);
+  // Without its identifier, Deckhand would make another one.
+  if (account === undefined || config.PUBLIC_URL === undefined || push?.integration === undefined) return;
+  const { requestedBy, channel } = push;
   try {
-    await switchPushOn(workspace, account, push.project);
+    await switchPushOn(workspace, account, push.project, { requestedBy, channel });
   } catch (error) {
+    // The watch or the account is gone.
+    if (error instanceof UserError) return;
+    const current = await pushes.get(place);
+    if (isDoubtful(error) && current?.integration === undefined)
+      return askToRemove(workspace, current ?? push, 'noAnswer');
     if (!isCallRefused(error)) throw error;
     log.warn(
-      { event: 'push_not_switched_on', account: push.account, kind: error.cause.kind },
+      { event: 'push_not_switched_on', account: place.account, kind: error.cause.kind },
       'The service refused to switch an integration on',
     );
   }
@@ -172,16 +313,28 @@ async function switchOnAgain(workspace: Workspace, push: Push): Promise<void> {
 /** Maximum time for the last calls to an account that a person disconnects. */
 const FAREWELL_MS = 5_000;
 
-/** Call it before the shared key of an account is deleted, because Deckhand then cannot call the service any more. */
-export async function endPushesOfAccount(workspace: Workspace, account: string): Promise<void> {
-  const signal = AbortSignal.timeout(FAREWELL_MS);
-  for (const push of await workspace.pushes.list(account)) {
-    if (push.state === 'on') await endPush(workspace, push);
-    if (push.state !== 'off')
-      await tellOff(workspace, push, signal).catch((err: unknown) =>
-        workspace.log.warn({ event: 'push_not_switched_off', account, err }, 'Integration not switched off'),
+/**
+ * Ends the pushes of an account, and then deletes its shared key by `disconnect`. No push begins in between,
+ * because Deckhand could not switch it off any more.
+ */
+export function endPushesOfAccount<T>(
+  workspace: Workspace,
+  account: string,
+  disconnect: () => Promise<T>,
+): Promise<T> {
+  const { log, pushes, store } = workspace;
+  return store.exclusive(makeLockName(account), async () => {
+    // The job tells a person about those that stay on.
+    await planSettling(workspace);
+    const signal = AbortSignal.timeout(FAREWELL_MS);
+    for (const push of await pushes.list(account)) {
+      if (push.state === 'on') await endPush(workspace, push);
+      await tellOff(workspace, push, { signal }).catch((err: unknown) =>
+        log.warn({ event: 'push_not_switched_off', account, err }, 'Integration not switched off'),
       );
-  }
+    }
+    return disconnect();
+  });
 }
 
 /** True if “Hear within seconds” would change something for a watch. @param push of its project */
@@ -196,86 +349,9 @@ export function canBePushed(
   );
 }
 
-export function isPushFor({ account, project }: Push, watch: Pick<Watch, 'account' | 'project'>): boolean {
+export function isPushFor(
+  { account, project }: PushPlace,
+  watch: Pick<Watch, 'account' | 'project'>,
+): boolean {
   return watch.account === account && watch.project !== undefined && isSameProject(project, watch.project);
-}
-
-/** If a poll finds a deployment and no call comes within this time, calls do not arrive. */
-const LATEST_MS = 30_000;
-/** While calls arrive, polls are this many intervals apart. */
-const SLOWER = 5;
-
-interface ReadPage {
-  account: string;
-  watches: readonly Watch[];
-  /** The latest first; undefined if the read failed. */
-  events: readonly ActivityEvent[] | undefined;
-  /** The projects that calls named; none for a poll. */
-  pushed: ReadonlySet<string>;
-}
-
-/** Returns how long the next poll of the account may wait, given the usual interval. */
-export async function notePushes(
-  workspace: Workspace,
-  { account, watches, events, pushed }: ReadPage,
-  intervalMs: number,
-): Promise<number> {
-  // Without `PUBLIC_URL` the service cannot call Deckhand.
-  if (workspace.config.PUBLIC_URL === undefined) return intervalMs;
-  const on: Push[] = [];
-  for (const push of await workspace.pushes.list(account))
-    if (push.state === 'on')
-      on.push(await noteEvents(workspace, push, events, pushed.has(projectId(push.project))));
-  if (on.some(({ awaitedSince }) => awaitedSince !== undefined)) return Math.min(intervalMs, LATEST_MS);
-  const arriving = on.filter(({ arrivedAt, isMissing }) => arrivedAt !== undefined && isMissing !== true);
-  // Projects without calls are polled as often as before.
-  const isAll = watches.every((watch) => arriving.some((push) => isPushFor(push, watch)));
-  return isAll ? SLOWER * intervalMs : intervalMs;
-}
-
-async function noteEvents(
-  { clock, log, metrics, pushes }: Workspace,
-  push: Push,
-  events: ReadPage['events'],
-  isPushed: boolean,
-): Promise<Push> {
-  const newest = events && findNewestMark(push, events);
-  // Notes a call even if the feed could not be read, because a later poll finds its deployment.
-  if (newest === undefined && !isPushed) return push;
-  const next = afterRead(push, newest, isPushed, clock.now());
-  if (JSON.stringify(next) === JSON.stringify(push)) return push;
-  const { account, isMissing } = next;
-  if (isMissing === true && push.isMissing !== true) {
-    metrics.push('missing');
-    log.warn({ event: 'pushes_missing', account }, 'Deployment found without a call from the service');
-  }
-  await pushes.change(push, (current) => (current.token === push.token ? next : current));
-  return next;
-}
-
-/** Mark of the project's newest ended deployment; empty if the page has none. */
-function findNewestMark({ project }: Push, events: readonly ActivityEvent[]): string {
-  const newest = events.find(
-    (event) =>
-      ['succeeded', 'failed'].includes(readEventOutcome(event.event) ?? '') &&
-      event.project !== null &&
-      isSameProject(project, event.project),
-  );
-  return newest === undefined ? '' : identifyEvent(newest);
-}
-
-/** Pure. @param now milliseconds since the epoch */
-export function afterRead(push: Push, newest: string | undefined, isPushed: boolean, now: number): Push {
-  const { awaitedSince, isMissing, ...rest } = push;
-  if (isPushed) return { ...rest, newest, arrivedAt: now };
-  const isTold = now - (push.arrivedAt ?? Number.NEGATIVE_INFINITY) < LATEST_MS;
-  const isFound = push.newest !== undefined && newest !== '' && newest !== push.newest && !isTold;
-  const since = awaitedSince ?? (isFound && isMissing !== true ? now : undefined);
-  if (since !== undefined && now - since >= LATEST_MS) return { ...rest, newest, isMissing: true };
-  return {
-    ...rest,
-    newest,
-    ...(since === undefined ? {} : { awaitedSince: since }),
-    ...(isMissing === true ? { isMissing } : {}),
-  };
 }

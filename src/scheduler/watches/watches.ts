@@ -108,7 +108,10 @@ function howChanged(existing: Watch, { mode, hours, escalation }: WatchChoices):
   return existing.state.kind === 'paused' ? 'resumed' : 'same';
 }
 
-/** Starts to watch from now on, without a call to the service. Earlier events are not news. */
+/**
+ * Starts to watch from now on, without a call to the service. Earlier events are not news. A watch with the same
+ * id moves.
+ */
 export function addWatch(
   workspace: Workspace,
   requested: Omit<Watch, 'kind' | 'createdAt' | 'state'>,
@@ -120,7 +123,9 @@ export function addWatch(
     await feeds.update('watch', watch, (current) =>
       current !== undefined && isFollowed ? current : newFeed(watch, clock.now()),
     );
+    await planSettling(workspace);
     await schedules.put(watch);
+    await endUnwatched(workspace);
     await startPolling(workspace, ACTIVITY, watch);
     return watch;
   });
@@ -147,13 +152,33 @@ export function editWatch(
         one.account === account &&
         isSameSubject(one, { person: undefined, ...choices }),
     );
-    if (isTaken) return 'taken';
-    await planSettling(workspace);
-    const edited = await schedules.change({ kind: 'watch', id }, (watch) => ({ ...watch, ...choices }));
-    await endUnwatched(workspace);
-    await replanEscalations(workspace, { id });
-    return edited;
+    return isTaken ? 'taken' : changeLocked(workspace, id, choices);
   });
+}
+
+/** Changes a watch, even if another one of the channel has the project and server. Returns undefined if it was removed. */
+export function changeWatch(
+  workspace: Workspace,
+  id: string,
+  change: Partial<Watch>,
+): Promise<Watch | undefined> {
+  return workspace.store.exclusive(SCHEDULES_LOCK, () => changeLocked(workspace, id, change));
+}
+
+/** Call it within `SCHEDULES_LOCK`. */
+async function changeLocked(
+  workspace: Workspace,
+  id: string,
+  change: Partial<Watch>,
+): Promise<Watch | undefined> {
+  await planSettling(workspace);
+  const changed = await workspace.schedules.change({ kind: 'watch', id }, (watch) => ({
+    ...watch,
+    ...change,
+  }));
+  await endUnwatched(workspace);
+  await replanEscalations(workspace, { id });
+  return changed;
 }
 
 /** Reads the feed before a person resumes a watch. @returns stores the answer */

@@ -19,7 +19,7 @@ import type { SkippedRows } from '../../service/call.ts';
 import { eventLine, revisionWords } from '../activity/activity.ts';
 import { searchInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { inPages, packed, skippedWords, UNREAD } from '../blocks/lists.ts';
-import { context, LIMITS, section } from '../blocks/message.ts';
+import { context, LIMITS, say, section } from '../blocks/message.ts';
 import { modal, type Values } from '../blocks/modal.ts';
 import { muteButtons } from '../episodes/episode.ts';
 import { type ListScope, OpenedFrom, polledLines, type ShownPolling } from '../schedules/schedule.ts';
@@ -133,6 +133,25 @@ export function pushWords(
   if (push.publicUrl !== publicUrl)
     return `:warning: The service calls an old address of Deckhand. ${again}.`;
   return ':zap: The service tells of deployments within seconds.';
+}
+
+/** Why Deckhand cannot switch an integration off. */
+const STILL_ON = {
+  noAnswer: 'Deckhand set it up, but never got the service’s answer about it',
+  disconnected: 'its account was disconnected before the service answered',
+  refused: 'the service refuses to switch it off',
+} as const;
+export type StillOn = keyof typeof STILL_ON;
+
+/** Asks a person to remove the integration of a push that has ended. */
+export function stillOnMessage(
+  { account, project }: Pick<Push, 'account' | 'project'>,
+  why: StillOn,
+): Message {
+  const name = `${bold(project.name, 60)} in ${code(account)}`;
+  return say(
+    `:electric_plug: The integration *Deckhand* of ${name} may still call Deckhand: ${STILL_ON[why]}. Nothing follows its calls. Delete it at the service, among the project’s integrations.`,
+  );
 }
 
 export type NewsLine = Pick<BacklogLine, 'kind' | 'line'>;

@@ -3,36 +3,31 @@ import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ask, shareList } from '../../support/asking.ts';
-import { freePort } from '../../support/free-port.ts';
-import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
-import { test as base, deploy, OTHER, press, roots, say, shown, untilShown } from '../channel.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
+import { test as base, deploy, OTHER, press, say, shown, untilShown } from '../channel.ts';
 import { type DigestWorld, openDigestWorld } from '../digests/digest-world.ts';
-
-const BASE = '/bots/deckhand';
-const PORT = String(await freePort());
-const PUBLIC_URL = `http://127.0.0.1:${PORT}${BASE}`;
+import {
+  BASE,
+  call,
+  flags,
+  hearWithinSeconds,
+  hook,
+  integrations,
+  latest,
+  OFF,
+  ON,
+  PORT,
+  PUBLIC_URL,
+  PUSHED,
+  project,
+  reads,
+  watchPushed,
+} from './pushing.ts';
 
 const test = base.extend('worldOptions', () => ({ env: { PUBLIC_URL, PORT } }));
 
 /** Nothing listens there. */
 const NOBODY = 'http://127.0.0.1:9/nobody';
-const PUSHED = 'tells of deployments within seconds';
-const ON = [[true, true, true]];
-const OFF = [[false, false, false]];
-
-const latest = (world: TestWorld) => JSON.stringify(roots(world).at(-1)?.blocks);
-const project = (world: TestWorld) => {
-  const [storefront] = world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
-  if (storefront === undefined) throw new Error('no project');
-  return storefront;
-};
-const integrations = (world: TestWorld) => project(world).integrations;
-const hook = (world: TestWorld) => integrations(world)[0]?.properties.url ?? '';
-const flags = (world: TestWorld) =>
-  integrations(world).map((one) => [one.sendOnStart, one.sendOnCompletion, one.sendOnFailure]);
-const reads = (world: TestWorld) =>
-  world.service.requests.all.filter(({ path }) => path.endsWith('/activity')).length;
-const call = (url: string, body = '') => fetch(url, { method: 'POST', body });
 
 /** Sends a body of so many bytes, whole or in chunks. Returns the status. */
 function send(url: string, bytes: number, isChunked: boolean): Promise<number | undefined> {
@@ -44,23 +39,6 @@ function send(url: string, bytes: number, isChunked: boolean): Promise<number | 
   for (let left = bytes; left > 0; left -= 100_000) sent.write('x'.repeat(Math.min(left, 100_000)));
   sent.end();
   return promise;
-}
-
-/** Presses the button of the latest message, and says yes to the question. */
-async function hearWithinSeconds(world: TestWorld) {
-  const ann = world.as('admin');
-  const [actionId = ''] = /watch:push#\w+/.exec(latest(world)) ?? [];
-  await press(world, actionId);
-  await world.slack.until(() => ann.openView()?.content.callback_id === 'watch.push');
-  const question = JSON.stringify(ann.openView()?.content);
-  const answer = await ann.submit('watch.push', {});
-  return { question, answer };
-}
-
-async function watchPushed(world: TestWorld, permalink = 'storefront'): Promise<void> {
-  await say(world, `watch ${permalink} all`);
-  await hearWithinSeconds(world);
-  await world.slack.until(() => latest(world).includes(PUSHED), { what: 'the changed card' });
 }
 
 describe('hear within seconds', () => {
