@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { indexNames } from '../core/names.ts';
+import { indexNames, plainLetters, spellName } from '../core/names.ts';
 import { ProjectRef, projectId } from '../core/project-ref.ts';
 import {
   extractCity,
@@ -132,16 +132,21 @@ function zoneChoice(zone: string, name = zone): Choice {
 
 /** Items with the text in any of their words; items that begin with it come first. */
 function matching<T>(text: string, items: readonly T[], toChoice: (item: T) => Choice): Choice[] {
-  const query = text.trim().toLowerCase();
+  const query = searchKey(text);
   const fitting = items
     .map(toChoice)
     .map((choice) => {
       const { text, value, description = '' } = choice;
-      return { choice, index: `${text}\n${value}\n${description}`.toLowerCase().indexOf(query) };
+      const at = [text, value, description].map((words) => searchKey(words).indexOf(query));
+      return { choice, index: Math.min(...at.filter((one) => one !== -1), Number.POSITIVE_INFINITY) };
     })
-    .filter(({ index }) => index !== -1)
+    .filter(({ index }) => Number.isFinite(index))
     .toSorted((one, other) => Math.min(one.index, 1) - Math.min(other.index, 1));
   return acceptable(fitting.map(({ choice }) => choice));
+}
+
+function searchKey(words: string): string {
+  return plainLetters(spellName(words));
 }
 
 /** The first choices that Slack accepts: it rejects a menu with a value that is empty, repeated or too long. */

@@ -72,6 +72,33 @@ export function nameKey(name: string): string {
   return spelled.replace(SIGNS, '').replace(SPACES, ' ').trim() || spelled;
 }
 
+/** Marks of Latin, Greek and Cyrillic letters. Vowels of other scripts are marks too, and stay. */
+const ACCENTS = /[\u0300-\u036f]/g;
+/** Letters that Unicode does not decompose, as people type them without their keyboard. */
+const SINGLE_LETTERS: Readonly<Record<string, string>> = {
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ŧ: 't',
+  ŋ: 'n',
+  ĸ: 'k',
+  ı: 'i',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  þ: 'th',
+};
+const SINGLE = new RegExp(`[${Object.keys(SINGLE_LETTERS).join('')}]`, 'g');
+
+/** A normalised name without accents: `łódź` becomes `lodz`. Two people may differ by an accent, so use it to search only. */
+export function plainLetters(spelling: string): string {
+  if (PLAIN.test(spelling)) return spelling;
+  const bare = spelling.normalize('NFKD').replace(ACCENTS, '').normalize('NFC');
+  return bare.replace(SINGLE, (letter) => SINGLE_LETTERS[letter] ?? letter);
+}
+
 /** The names of a project or a server. */
 export interface Named {
   name: string;
@@ -87,6 +114,8 @@ function listNames({ name, permalink = '', identifier = '' }: Named): string[] {
 export class NameIndex<T extends Named> {
   readonly #bySpelling = new Map<string, Set<T>>();
   readonly #byKey = new Map<string, Set<T>>();
+  /** Keys without accents, of names that have some. */
+  readonly #byPlainKey = new Map<string, Set<T>>();
 
   constructor(items: Iterable<T> = []) {
     for (const item of items) this.add(item);
@@ -95,26 +124,38 @@ export class NameIndex<T extends Named> {
   add(item: T): void {
     for (const name of listNames(item)) {
       addTo(this.#bySpelling, spellName(name), item);
-      addTo(this.#byKey, nameKey(name), item);
+      const key = nameKey(name);
+      const plain = plainLetters(key);
+      addTo(this.#byKey, key, item);
+      if (plain !== key) addTo(this.#byPlainKey, plain, item);
     }
   }
 
-  /** Items with this name. If some match exactly, returns only those. Composers turn `:)` into an emoji. */
+  /** Items with this name. If some match exactly, returns only those; accents count if they tell names apart. Composers turn `:)` into an emoji. */
   find(word: string): T[] {
     const key = nameKey(word);
     const plainKey = key.replaceAll(EMOJI_SIGN, ' ').replace(SPACES, ' ').trim();
     const fitting =
       this.#bySpelling.get(spellName(word)) ?? this.#byKey.get(key) ?? this.#byKey.get(plainKey);
-    return [...(fitting ?? [])];
+    return [...(fitting ?? this.#findWithoutAccents(key))];
+  }
+
+  #findWithoutAccents(key: string): Set<T> {
+    const plain = plainLetters(key);
+    return new Set([...(this.#byKey.get(plain) ?? []), ...(this.#byPlainKey.get(plain) ?? [])]);
   }
 
   /** Items with the text in a name. Those whose name begins with it come first. */
   search(text: string): T[] {
     const beginning = new Set<T>();
     const others = new Set<T>();
+    const key = nameKey(text);
+    const plain = plainLetters(key);
     const maps = [
       { names: this.#bySpelling, spelling: spellName(text) },
-      { names: this.#byKey, spelling: nameKey(text) },
+      { names: this.#byKey, spelling: key },
+      ...(plain === key ? [] : [{ names: this.#byKey, spelling: plain }]),
+      { names: this.#byPlainKey, spelling: plain },
     ];
     for (const { names, spelling } of maps)
       for (const [name, items] of names) {
@@ -145,9 +186,13 @@ export class NameIndex<T extends Named> {
     let name = '';
     for (let length = 1; length <= MAX_WORDS && name.length <= MAX_COMPARED; length += 1) {
       name = `${name} ${keys[at + length - 1] ?? ''}`.trim();
-      if (name.length > 1 && this.#byKey.has(name)) longest = length;
+      if (name.length > 1 && this.#hasKey(name)) longest = length;
     }
     return Math.min(longest, keys.length - at);
+  }
+
+  #hasKey(key: string): boolean {
+    return this.#byKey.has(key) || this.#findWithoutAccents(key).size > 0;
   }
 }
 
