@@ -121,7 +121,7 @@ export function selectInput(
 /** Slack takes 100 options, or 100 groups of options. */
 function menuOptions(choices: readonly Choice[]) {
   if (choices.length <= LIMITS.options) return { options: createOptions(choices) };
-  const groups = inPages(choices, { most: LIMITS.options }).slice(0, LIMITS.options);
+  const groups = inPages(withDistinctTexts(choices), { most: LIMITS.options }).slice(0, LIMITS.options);
   return {
     option_groups: groups.map((group, at) => {
       const first = at * LIMITS.options;
@@ -180,8 +180,30 @@ export function multiSelectInput(field: string, label: string, spec: ChoiceSpec)
 
 /** The options of a select, at most as many as Slack takes. Callers tell people how many are missing. */
 export function createOptions(choices: readonly Choice[]): ReturnType<typeof createOption>[] {
-  return choices.slice(0, LIMITS.options).map(createOption);
+  return withDistinctTexts(choices).slice(0, LIMITS.options).map(createOption);
 }
+
+/** Adds to equal texts what tells them apart: a description that differs, else the value. */
+function withDistinctTexts(choices: readonly Choice[]): Choice[] {
+  const groups = Map.groupBy(choices, showChoice);
+  if (groups.size === choices.length) return [...choices];
+  return choices.map((choice) => {
+    const equals = groups.get(showChoice(choice)) ?? [];
+    if (equals.length < 2) return choice;
+    const descriptions = new Set(equals.map(({ description = '' }) => description));
+    const isTold = descriptions.size === equals.length && !descriptions.has('');
+    const difference = sanitize(isTold ? (choice.description ?? '') : choice.value, MAX_DIFFERENCE);
+    const text = sanitize(choice.text, LIMITS.optionText - difference.length - 3);
+    return { ...choice, text: `${text} (${difference})` };
+  });
+}
+
+function showChoice({ text }: Choice): string {
+  return sanitize(text, LIMITS.optionText).trim();
+}
+
+/** Leaves room for the name in an option of 75 characters. */
+const MAX_DIFFERENCE = 40;
 
 /** An option. A text that shows nothing is replaced by the value. */
 export function createOption({ value, text, description }: Choice) {

@@ -78,6 +78,60 @@ describe('a project and server as they are typed', () => {
   });
 });
 
+describe('names with letters that not every keyboard has', () => {
+  const names = ['Café', 'Łódź', 'Smørrebrød', 'Straße', 'Ærø', 'Đà Nẵng', 'Ёлка'];
+  const projects = names.map((name, at) => ({ name, permalink: `p-${at}`, servers: [server(`${name} 1`)] }));
+  test.override({ connected: true, worldOptions: { projects } });
+
+  test.for([
+    ['cafe', 'Café'],
+    ['CAFÉ', 'Café'],
+    ['lodz', 'Łódź'],
+    ['smorrebrod', 'Smørrebrød'],
+    ['strasse', 'Straße'],
+    ['aero', 'Ærø'],
+    ['da nang', 'Đà Nẵng'],
+    ['елка', 'Ёлка'],
+  ] as const)('%s finds %s', async ([word, name], { world }) => {
+    const list = await ask(world, `/deckhand projects ${word}`);
+    expect(list).toContain('1 project');
+    expect(list).toContain(name);
+    await world.as('member').command(CHANNEL, `/deckhand test ${word} ${word} 1`);
+    await untilSaid(world, `${name} 1 in ${name}`);
+  });
+});
+
+describe('names that differ by an accent, or not at all', () => {
+  const projects = [
+    { name: 'Resume', permalink: 'one', servers: [server('box'), server('box')] },
+    { name: 'Résumé', permalink: 'two' },
+    { name: 'API', permalink: 'api-eu' },
+    { name: 'API', permalink: 'api-us' },
+  ];
+  test.override({ connected: true, worldOptions: { projects } });
+
+  test('mean the one that was typed', async ({ world }) => {
+    expect(await ask(world, '/deckhand activity résumé')).toContain('*Résumé* in `acme`');
+    expect(await ask(world, '/deckhand activity resume')).toContain('*Resume* in `acme`');
+    expect(await ask(world, '/deckhand activity resumé')).toContain('Several projects have that name');
+  });
+
+  test('are told apart in a menu', async ({ world }) => {
+    const question = await ask(world, '/deckhand test');
+    expect(question).toContain('"API (api-eu)"');
+    expect(question).toContain('"API (api-us)"');
+    expect(question).toContain('"Resume"');
+    await ask(world, '/deckhand server show box one');
+    const place = { channel: CHANNEL, ts: world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.ts ?? '' };
+    const menu = await world.as('member').suggest(place, { actionId: 'server', query: '' });
+    const [one, other] = world.service.world.state.accounts.get(ACCOUNT)?.projects[0]?.servers ?? [];
+    expect(menu.options.map(({ text }) => text)).toMatchObject([
+      { text: `box (${one?.identifier})` },
+      { text: `box (${other?.identifier})` },
+    ]);
+  });
+});
+
 describe('a span of time beside a project', () => {
   const projects = [
     { name: '3D printing', permalink: 'printing' },
