@@ -39,7 +39,7 @@ const operation = 'getDescription';
 const readBytes: Reader<Uint8Array<ArrayBuffer>> = (answer) => new Uint8Array(answer.body);
 
 /**
- * Reads the description in a thread of its own, because JSON.parse takes up to a second for hostile 2 MB. Returns undefined if
+ * Reads the description in a thread of its own, because JSON.parse may take hundreds of milliseconds for hostile 2 MB. Returns undefined if
  * it fails.
  */
 async function readApart(bytes: Uint8Array<ArrayBuffer>): Promise<unknown> {

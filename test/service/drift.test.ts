@@ -135,7 +135,6 @@ describe('a hostile description', () => {
     ['references that double', { profile: bodyOf('{"$ref":"#/s/s0"}'), rest: `,"s":{${chain}}` }],
     ['a path that is a reference to itself', { paths: ',"/projects":{"$ref":"#/paths/~1projects"}' }],
     ['deep nesting', { rest: `,"x":${nest('[', ']', 900_000)}` }],
-    // JSON.parse alone takes half a second.
     ['very many names', { rest: `,"x":[${Array.from({ length: 130_000 }, (_, i) => `{"${i}":0}`)}]` }],
     ['very many paths', { paths: Array.from({ length: 150_000 }, (_, i) => `,"/${i}":0`).join('') }],
   ])('with %s holds nobody up, and is read', async (_, parts) => {
@@ -148,10 +147,10 @@ describe('a hostile description', () => {
     });
     const before = process.threadCpuUsage();
     const described = await service.description?.read();
-    const { user } = process.threadCpuUsage(before);
+    const { user, system } = process.threadCpuUsage(before);
     await service.close();
     expect(described).toHaveProperty('GET /profile');
-    expect(user / 1_000).toBeLessThan(100);
+    expect((user + system) / 1_000).toBeLessThan(100);
   });
 
   it('of more than 2 MB is one line, and no fault', async () => {
