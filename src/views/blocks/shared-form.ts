@@ -24,7 +24,8 @@ export function withOpened(view: ModalView, stored: Values = readInitial(view)):
 /** A form that is drawn again for a choice keeps what it had when it was opened, and its ids. */
 export function keepOpened(view: ModalView, before: ModalView): ModalView {
   const { opened } = readMetadata(before);
-  const sameIds = withRound(view, readRound(before));
+  const ids = new Map(before.blocks.filter(isInput).map((block) => [readFieldName(block), block.block_id]));
+  const sameIds = renameBlocks(view, (field) => ids.get(field) ?? makeId(field, readRound(before)));
   return opened === undefined ? sameIds : remember(sameIds, opened);
 }
 
@@ -115,22 +116,29 @@ export function mergeSubmitted(
  * block of the same id, so each block gets a new one.
  * @param today the form as it would be opened now
  * @param banner escaped mrkdwn
+ * @param secrets fields that are not filled in; they keep their ids, so that Slack keeps what was typed
  */
 export function comeBack(
   today: ModalView,
   { view: before, values: submitted }: { view: ModalView; values: Values },
   merged: Merged,
   banner: string,
+  secrets: readonly string[] = [],
 ): ModalView {
   const { conflicts } = merged;
   const picks = pickMine(merged);
   const blocks = today.blocks.flatMap((block): KnownBlock[] => {
     if (!isInput(block)) return [block];
     const field = readFieldName(block);
+    if (secrets.includes(field)) return [block];
     if (!conflicts.includes(field)) return [Object.hasOwn(picks, field) ? fill(block, picks[field]) : block];
     return [block, { ...section(pickedWords(block, submitted[field])), block_id: `${field}:picked` }];
   });
-  return withBanner(withRound({ ...today, blocks }, readRound(before) + 1), banner);
+  const round = readRound(before) + 1;
+  const view = renameBlocks({ ...today, blocks }, (field) =>
+    secrets.includes(field) ? field : makeId(field, round),
+  );
+  return withBanner(view, banner);
 }
 
 /** Labels of fields, for a banner. */
@@ -173,10 +181,13 @@ function readRound({ blocks }: ModalView): number {
   );
 }
 
-function withRound(view: ModalView, round: number): ModalView {
-  if (round === 0) return view;
+function makeId(field: string, round: number): string {
+  return round === 0 ? field : `${field}:${round}`;
+}
+
+function renameBlocks(view: ModalView, rename: (field: string) => string): ModalView {
   const blocks = view.blocks.map((block) =>
-    isInput(block) ? { ...block, block_id: `${readFieldName(block)}:${round}` } : block,
+    isInput(block) ? { ...block, block_id: rename(readFieldName(block)) } : block,
   );
   return { ...view, blocks };
 }

@@ -15,6 +15,7 @@ import {
 import { type Choice, checkboxesInput, searchInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { button, buttons, context, notes, safeUrl, say } from '../blocks/message.ts';
 import { modal, refill, type Values } from '../blocks/modal.ts';
+import { withOpened } from '../blocks/shared-form.ts';
 import { projectBlock } from '../projects/projects.ts';
 import { chosenType, clearBlocks, propertyBlocks, propertyLabel } from './fields.ts';
 
@@ -62,10 +63,16 @@ export function integrationModal(form: IntegrationForm): ModalView {
   const isNew = callbackId === INTEGRATION_ADD;
   const title = `${isNew ? 'Add' : 'Edit'} an integration`;
   const blocks = isNew ? addBlocks(form) : editBlocks(form);
-  const view = modal(callbackId, title, { submit: isNew ? 'Add' : 'Save', metadata }, blocks);
+  const empty = modal(callbackId, title, { submit: isNew ? 'Add' : 'Save', metadata }, blocks);
+  const view = isNew ? empty : withOpened(empty);
   // The menu already shows the name of its choice.
   const { [INTEGRATION_FIELD]: _, ...values } = form.values;
   return refill(view, values, SECRET_FIELDS);
+}
+
+/** The remembered values as fields of the form. */
+export function integrationValues(current: IntegrationOrigin['current']): Values {
+  return current === undefined ? {} : { name: current.name, flags: [...current.flags] };
 }
 
 /** Fields that hold a secret in any type. Their values are never copied into another type's form. */

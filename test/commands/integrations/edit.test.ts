@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FieldValues } from '../../../sandbox/slack/people.ts';
-import { ACCOUNT, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 import { ann } from './support.ts';
 
 const PROJECT = { account: ACCOUNT, project: 'storefront' };
@@ -60,6 +60,45 @@ describe('integration edit', () => {
       { integration: { send_on_start: true, send_on_failure: false } },
     ]);
     expect(await remembered(id)).toMatchObject({ name: 'After', flags: ['send_on_start'] });
+  });
+
+  it('keeps what somebody else changed since it was opened, and asks about what both changed', async () => {
+    const { slack, app } = world;
+    const ben = world.as('member');
+    await app.workspaces.open(TEAM).roles.give(PEOPLE.member, 'operator', PEOPLE.admin);
+    const { id, identifier } = await setUp('Shared', 'perf_monitor', { application_id: '1', api_key: 'k' });
+    const openBoth = async () => {
+      await ben.command(CHANNEL, `/deckhand integration edit ${id}`);
+      await slack.until(() => ben.openView() !== undefined);
+      await me.open(`integration edit ${id}`);
+    };
+    await openBoth();
+    await change({ flags: ['send_on_start'] });
+    // The service answers without the fields that were not sent.
+    world.service.faults.add({ method: 'PATCH', path: '/**', status: 200, body: { identifier } });
+    await ben.submit('integration.edit', { name: 'Ours' });
+    await expect.poll(() => remembered(id)).toMatchObject({ name: 'Ours', flags: ['send_on_start'] });
+    world.service.faults.clear();
+
+    await openBoth();
+    await change({ name: 'Ann’s' });
+    const mine = { name: 'Ben’s', 'properties.application_id': '99', 'properties.api_key': 'CANARYben' };
+    const asked = await ben.submit('integration.edit', mine);
+    expect(asked.body).toContain(`<@${PEOPLE.admin}> changed this while the form was open`);
+    expect(asked.body).toContain('You chose: Ben’s');
+    expect(asked.body).not.toContain('CANARYben');
+    expect(ben.openView()?.values).toMatchObject({
+      'name:1': { name: { value: 'Ann’s' } },
+      'properties.application_id:1': { 'properties.application_id': { value: '99' } },
+      'properties.api_key': { 'properties.api_key': { value: 'CANARYben' } },
+    });
+    world.service.requests.clear();
+    await ben.submit('integration.edit');
+    await expect
+      .poll(() => me.kept().at(-1)?.properties)
+      .toEqual({ application_id: '99', api_key: 'CANARYben' });
+    expect(me.kept().at(-1)?.name).toBe('Ann’s');
+    for (const view of ben.openViews()) await ben.close(view.id);
   });
 
   it('leaves keys alone that were left empty, sends what was filled in, and what is ticked under "Clear" as null', async () => {
