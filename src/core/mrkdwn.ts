@@ -17,9 +17,13 @@ const SPACES = /[\t\n\r\v\f\u0085\u2028\u2029 ]+/g;
 const MARKUP_SIGN = /[&<>]/;
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
+/** Invisible characters at the beginning of a text that may be more than those shown. */
+const MAX_UNCLEAN = 1_000;
+
 /** One line without control and bidi characters, cut at `max` UTF-16 units. An em dash replaces an empty result. */
 export function sanitize(foreign: string | number | null | undefined, max = 150): string {
-  const text = String(foreign ?? '');
+  // Cleaning makes a text shorter. Nobody looks beyond this.
+  const text = String(foreign ?? '').slice(0, 4 * max + MAX_UNCLEAN);
   const line = ORDINARY.test(text) ? text : text.replace(SPACES, ' ').replace(INVISIBLE, '').trim();
   return line === '' ? '—' : truncate(line, max);
 }

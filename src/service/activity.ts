@@ -14,6 +14,7 @@ import {
   orElse,
   StatedText,
   Timestamp,
+  takeFirst,
 } from './fields.ts';
 
 export const ACTIVITY_RANGES = ['today', 'last_7_days', 'last_30_days', 'this_week'] as const;
@@ -76,9 +77,15 @@ export const ActivityStats = z.object({
 });
 export type ActivityStats = z.infer<typeof ActivityStats>;
 
+/** API 4.9 (docs/service-api.md): maximum number of events in the feed, for any range. Older ones are not read. */
+export const MAX_EVENTS = 100;
+
 /** Bare events, or events and statistics. */
 const Answer = z.preprocess(
-  (value) => (isObject(value) ? { ...value, events: listAt(value, 'events') } : { events: value }),
+  (value) => ({
+    events: takeFirst(isObject(value) ? listAt(value, 'events') : value, MAX_EVENTS),
+    stats: isObject(value) ? value.stats : undefined,
+  }),
   z.object({ events: z.array(z.unknown()), stats: ActivityStats.optional().catch(undefined) }),
 );
 export interface Activity {
@@ -190,16 +197,16 @@ export function readEventTime({ created_at }: ActivityEvent): number {
   return Date.parse(created_at);
 }
 
-/** Reads names from a list, or one bare name. */
+/** Maximum number of servers of an event. */
+const MAX_SERVERS = 100;
+
+/** Reads the first names of a list, or one bare name. */
 function readNames(value: unknown): string[] {
-  const items: unknown[] = Array.isArray(value) ? value : [value];
+  const items: unknown[] = Array.isArray(value) ? value.slice(0, MAX_SERVERS) : [value];
   return items
     .map((item) => (isObject(item) ? item.name : item))
     .filter((item): item is string => typeof item === 'string' && item !== '');
 }
-
-/** API 4.9 (docs/service-api.md): maximum number of events in the feed, for any range. */
-export const MAX_EVENTS = 100;
 
 /** A server as events may name it. */
 interface ServerKey {

@@ -4,7 +4,7 @@ import { type AnswerFault, ServiceError } from '../core/errors.ts';
 import type { HttpAnswer } from '../core/http.ts';
 import { newReference } from '../observability/log.ts';
 import { classifyAnswer, type Scope } from './classify.ts';
-import type { rowsIn } from './fields.ts';
+import { MAX_ROWS, type rowsIn } from './fields.ts';
 
 export interface CallOptions {
   /** Ends the call, which then rejects with the signal's reason. */
@@ -145,7 +145,13 @@ export async function requestRows<T>(
   const { operation } = call;
   const { rows, total } = await requestJson(endpoint, list, call, options);
   if (total > rows.length)
-    reportSkipped(endpoint, options, operation, total - rows.length, 'the answer is one page of several');
+    reportSkipped(
+      endpoint,
+      options,
+      operation,
+      total - rows.length,
+      'the answer is one page of several, or too long',
+    );
   const parsed: ParsedRow<T>[] = [];
   await forEachInTurns(rows, (one) => parsed.push(row.safeParse(one)));
   return keepReadable(endpoint, parsed, operation, options);
@@ -171,7 +177,9 @@ export function readRows<T>(
   operation: string,
   options?: ListOptions,
 ): T[] {
-  const parsed = rows.map((row) => schema.safeParse(row));
+  const parsed = rows.slice(0, MAX_ROWS).map((row) => schema.safeParse(row));
+  const omitted = rows.length - parsed.length;
+  if (omitted > 0) reportSkipped(endpoint, options ?? {}, operation, omitted, 'the list is too long');
   return keepReadable(endpoint, parsed, operation, options);
 }
 

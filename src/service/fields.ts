@@ -71,11 +71,24 @@ export function listUnder(key: string) {
   return rowsIn((value) => (isObject(value) ? listAt(value, key) : value));
 }
 
+/** Maximum number of rows that are read of an answer. An answer of 5 MB may have a million. */
+export const MAX_ROWS = 5_000;
+
+/** `total` counts the rows that are not read too. */
 export function rowsIn(findRows: (answer: unknown) => unknown) {
   return z.preprocess(
-    (answer) => ({ rows: findRows(answer), total: countRows(answer) }),
+    (answer) => {
+      const rows = findRows(answer);
+      const { length } = Array.isArray(rows) ? rows : [];
+      return { rows: takeFirst(rows, MAX_ROWS), total: Math.max(length, countRows(answer)) };
+    },
     z.object({ rows: z.array(z.unknown()), total: z.number() }),
   );
+}
+
+/** The first rows of a list; any other value as it is. */
+export function takeFirst(rows: unknown, most: number): unknown {
+  return Array.isArray(rows) ? rows.slice(0, most) : rows;
 }
 
 /** Keys under which services put a list with paging beside it. */
