@@ -246,6 +246,8 @@ function createReader(collection: Collection<Account>, preferences: Collection<z
     keys,
     list,
     get,
+    /** True if several accounts are connected. Messages about projects then name the account. */
+    hasSeveral: async () => new Set((await keys()).map(({ name }) => name)).size > 1,
     defaultName: async (keyUse: KeyUse = SCHEDULES) => (await getDefault(keyUse))?.name,
     /**
      * Returns the named account, else the preferred one (the channel's), else the workspace's default, with

@@ -22,6 +22,12 @@ export const Subject = z.object({
 });
 export type Subject = z.infer<typeof Subject>;
 
+/** A subject as messages show it. */
+export interface ShownSubject extends Subject {
+  /** True if other accounts may have a project of this name. */
+  isAccountShown?: boolean;
+}
+
 /** Something that failed. The text comes from the service. */
 export const FailedItem = z.object({ key: z.string(), title: z.string(), message: z.string().nullable() });
 export type FailedItem = z.infer<typeof FailedItem>;

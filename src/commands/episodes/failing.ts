@@ -53,17 +53,20 @@ const MAX_LINKED = 20;
 
 /** Failures in a channel, or everywhere if it is undefined. The first ones have links to their messages. */
 export async function readFailing(
-  { store, home }: Workspace,
+  { store, home, accounts }: Workspace,
   user: string,
   channel: string | undefined,
 ): Promise<ShownFailure[]> {
   const failures = await listFailing(store, user, channel);
+  if (failures.length === 0) return [];
+  const isAccountShown = await accounts.hasSeveral();
   const withLink = async (failure: Failure, at: number): Promise<ShownFailure> => {
-    const { subject, episode } = failure;
+    const { episode } = failure;
+    const subject = { ...failure.subject, isAccountShown };
     const { ts } = episode.rootRef ?? {};
     return ts && at < MAX_LINKED
-      ? { ...failure, link: await home.permalink({ channel: subject.channel, ts }) }
-      : failure;
+      ? { ...failure, subject, link: await home.permalink({ channel: subject.channel, ts }) }
+      : { ...failure, subject };
   };
   return Promise.all(failures.map(withLink));
 }

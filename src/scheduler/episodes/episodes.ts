@@ -13,6 +13,7 @@ import {
   makeProjectRef,
   type Outcome,
   QUIET_MS,
+  type ShownSubject,
   type Subject,
   subjectKey,
   type Verb,
@@ -167,8 +168,9 @@ async function showEpisodes(workspace: Workspace, key: string, signal?: AbortSig
     if (record === undefined) return;
     const { person } = record.subject;
     if (person !== undefined && (await workspace.roles.excluded(person)) !== undefined) return;
+    const subject = { ...record.subject, isAccountShown: await workspace.accounts.hasSeveral() };
     for (const episode of record.episodes)
-      await showThread(workspace, { ...threadFor(workspace, key, record, episode), signal });
+      await showThread(workspace, { ...threadFor(workspace, key, subject, episode), signal });
     const isMore = ({ replies }: Episode, at: number): boolean => at > 0 || replies.length > 0;
     if (record.episodes.some(isMore))
       await records.update(key, (current) => current && withoutShown(current, record));
@@ -187,7 +189,7 @@ function makeDetailsReply(subject: Subject, diagnosis: Diagnosis): Reply {
 function threadFor(
   { clock, config, store }: Workspace,
   key: string,
-  { subject }: EpisodeRecord,
+  subject: ShownSubject,
   episode: Episode,
 ): Thread {
   const { id, failures, rootRef, diagnosis, ending } = episode;

@@ -141,7 +141,8 @@ async function postMentions(
   const { id, rootRef, idleSince = 0 } = episode;
   const present: string[] = [];
   for (const mention of due) if (await isPresent(workspace, mention)) present.push(mention);
-  const message = escalationReply(subject, episode, present, workspace.clock.now() - idleSince);
+  const about = { ...subject, isAccountShown: await workspace.accounts.hasSeveral() };
+  const message = escalationReply(about, episode, present, workspace.clock.now() - idleSince);
   const name = `mention ${due.toSorted().join(' ')}`;
   const { channel } = subject;
   const place = { id: `episode ${id}`, channel, signal, possibleDuplicate: 'unknown' } as const;

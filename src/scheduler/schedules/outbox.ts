@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isDirect } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { subjectKey } from '../../records/episodes.ts';
 import type { Batch, Feed, FeedKind } from '../../records/feeds.ts';
@@ -64,7 +65,7 @@ async function postBatch(
   if (isDirect(feed.channel) && (await pauseIfExcluded(workspace, followers))) return;
   try {
     const sending = { signal, possibleDuplicate: attempt > 1 };
-    await postMessages(workspace, feed.channel, batch, sending);
+    await postMessages(workspace, feed, batch, sending);
     if (batch.episode !== undefined)
       await noteUpTo(workspace, feed, { ...batch, episode: batch.episode }, sending);
     await takeOff(workspace, outbox, place, batch, undefined);
@@ -124,12 +125,15 @@ async function noteUpTo(
 
 async function postMessages(
   workspace: Workspace,
-  channel: string,
+  { channel, account }: FeedPlace,
   { id, root, replies }: Batch,
   sending: Sending,
 ): Promise<void> {
   if (root === undefined) return;
-  const { ts } = await deliver(workspace, { id, channel, message: root, ...sending });
+  // The blocks always name the account.
+  const isNamed = root.text.includes(code(account)) || !(await workspace.accounts.hasSeveral());
+  const message = isNamed ? root : { ...root, text: `${root.text}\nIn ${code(account)}` };
+  const { ts } = await deliver(workspace, { id, channel, message, ...sending });
   const thread = { id, channel, threadTs: ts, ...sending };
   if ((await postReplies(workspace, thread, [...replies.entries()])) !== 'refused') return;
   // If Slack allows no thread, the replies go to the channel.

@@ -2,7 +2,7 @@ import type { Button } from '@slack/types';
 import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
 import { code, count, dateTime, joinLinesWithin, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
 import { HOUR_MS } from '../../core/time/clock.ts';
-import type { Episode, Failure, News, Subject, Verb } from '../../records/episodes.ts';
+import type { Episode, Failure, News, ShownSubject, Subject, Verb } from '../../records/episodes.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import { roughly } from '../blocks/formats.ts';
 import { button, buttons, context, LIMITS, safeUrl, say, section } from '../blocks/message.ts';
@@ -22,7 +22,12 @@ const ICONS: Readonly<Record<NonNullable<Ended>, string>> = {
  * @param key key of the subject
  * @param projectUrl the project's page at the service
  */
-export function episodeRoot(key: string, subject: Subject, episode: Episode, projectUrl?: string): Message {
+export function episodeRoot(
+  key: string,
+  subject: ShownSubject,
+  episode: Episode,
+  projectUrl?: string,
+): Message {
   const { name, account, kind } = subject;
   const { owner, ending, first, latest, diagnosis, items = [] } = episode;
   const isOpen = ending === undefined;
@@ -71,7 +76,7 @@ export function episodeReply({ kind, number, lines, requestedBy = '' }: News): M
  * @param mentions ids of people and user groups
  */
 export function escalationReply(
-  subject: Subject,
+  subject: ShownSubject,
   episode: Episode,
   mentions: readonly string[],
   ms: number,
@@ -91,9 +96,10 @@ export function escalationReply(
  * "Storefront: web-3 is unreachable since 14:02", or "Storefront recovered after 38 min and 3 failures" with ": `4bcef3e`
  * by Grace Park. @Cleo was on it."; mrkdwn, the title without asterisks.
  */
-export function describeEpisode(subject: Subject, episode: Episode): { title: string; more: string } {
+export function describeEpisode(subject: ShownSubject, episode: Episode): { title: string; more: string } {
   const { failures, since, newsAt, ending, owner } = episode;
-  const name = withoutStars(subject.name, 80);
+  const account = subject.isAccountShown ? ` in ${mrkdwn(subject.account)}` : '';
+  const name = `${withoutStars(subject.name, 80)}${account}`;
   const amount = count(failures, 'failure');
   if (ending?.kind === 'closed') {
     const how =
@@ -130,6 +136,7 @@ export const FAILING_LISTS = ['failing', 'start'] as const;
 export type FailingList = (typeof FAILING_LISTS)[number];
 
 export interface ShownFailure extends Failure {
+  subject: ShownSubject;
   /** Address of its message. */
   link?: string | undefined;
 }

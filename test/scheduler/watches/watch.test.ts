@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { resumeSchedule } from '../../../src/scheduler/schedules/start.ts';
 import { confirmSite, POST, shows } from '../../commands/servers/ordering.ts';
 import { answerTo, ask, shareList } from '../../support/asking.ts';
-import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 import {
   deploy,
   dms,
@@ -311,6 +311,53 @@ describe('a watch', () => {
     expect(dms(world)[0]).toContain('The feed is being moved');
     expect(dms(world)[0]).not.toContain('no account named');
   });
+});
+
+test('of two accounts with a project of one name, each message and list names the account', async ({
+  world,
+}) => {
+  const apiKey = 'OtherKey00OtherKey00OtherKey00OtherKey00';
+  const users = [{ email: EMAIL, apiKey, role: 'admin' as const }];
+  world.service.world.addAccount({
+    name: 'beacon',
+    users,
+    projects: [{ name: 'Storefront', permalink: 'storefront', servers: [{ name: 'web-1' }] }],
+  });
+  const ann = world.as('admin');
+  await ann.command(CHANNEL, '/deckhand connect beacon');
+  await world.slack.until(() => ann.openView() !== undefined);
+  await ann.submit('connect', { account: 'beacon', email: EMAIL, api_key: apiKey });
+  await until(world, () => world.slack.ephemerals(TEAM, PEOPLE.admin).length > 0, 'the connection');
+  const both = ['acme', 'beacon'];
+  for (const account of both) {
+    await watch(world, `storefront failures --account ${account}`);
+    await watch(world, `storefront all --account ${account}`, OTHER);
+  }
+  let deployments = 0;
+  const deployIn = (account: string, succeeded: boolean) => {
+    deployments += 1;
+    const endRef = `abc123${deployments}`;
+    const more = { project: 'storefront', endRef, user: 'Kim', succeeded };
+    world.service.world.addDeployment({ account, ...more });
+  };
+  const headlines = (channel: string, words: string) =>
+    both.map((account) =>
+      texts(world, channel).some((text) => text.includes(`Storefront in ${account}${words}`)),
+    );
+  const isTold = (channel: string, words: string) => () => headlines(channel, words).every(Boolean);
+  for (const account of both) deployIn(account, false);
+  await until(world, isTold(CHANNEL, ': deployments are failing'), 'both failures');
+  const listed = await ask(world, '/deckhand failing');
+  await ann.openHome();
+  const home = () => JSON.stringify(world.slack.home(TEAM, PEOPLE.admin)?.content.blocks ?? []);
+  await until(world, () => home().includes('Failing now'), 'Home');
+  for (const place of [listed, home()])
+    for (const account of both) expect(place).toContain(`Storefront in ${account}: deployments are failing`);
+  for (const account of both) deployIn(account, true);
+  await until(world, isTold(CHANNEL, ' recovered after'), 'both recoveries');
+  for (const account of both) deployIn(account, true);
+  const isNamed = (account: string) => texts(world, OTHER).some((text) => text.endsWith(`In \`${account}\``));
+  await until(world, () => both.every(isNamed), 'both successes');
 });
 
 test('the feed is polled once a minute, later if a busy service asks, and ever later while it fails', async () => {
