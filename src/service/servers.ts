@@ -70,6 +70,8 @@ const Trouble = {
   last_connection_error: Reason,
   connection_error: Reason,
   last_error: Reason,
+  connection_error_message: NullableText,
+  connection_checked_at: NullableTimestamp,
 };
 
 /** Any server: the fields of API 2.9 (docs/service-api.md), and for a managed one the block of API 2.5. */
@@ -94,7 +96,10 @@ export const Server = z
     ...Trouble,
   })
   .transform(
-    ({ disabled, enabled, status, last_connection_error, connection_error, last_error, ...server }) => {
+    ({ disabled, enabled, status, last_connection_error, connection_error, last_error, ...record }) => {
+      const { connection_error_message, connection_checked_at, ...server } = record;
+      const errors = [connection_error_message, last_connection_error, connection_error, last_error];
+      const connectionError = errors.find(Boolean) ?? undefined;
       const { protocol_type, static_hosting, managed_vps } = server;
       // The block of the own protocol counts (API 2.5). Services may send an empty one of the other.
       const isMachine = Boolean(managed_vps) && protocol_type === 'managed_vps';
@@ -106,7 +111,8 @@ export const Server = z
         ...(isSite ? { managed_vps: null } : {}),
         ...defined({
           isDisabled: disabled || !enabled || status?.toLowerCase() === 'disabled' || undefined,
-          connectionError: last_connection_error || connection_error || last_error || undefined,
+          connectionError,
+          connectionCheckedAt: connectionError && (connection_checked_at ?? undefined),
         }),
       };
     },

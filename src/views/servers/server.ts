@@ -101,12 +101,13 @@ export function shortRevision(revision: string | null): string {
 }
 
 function reachFacts(server: Server): Fact[] {
-  const { connectionError, isDisabled, use_ssh_keys, username } = server;
+  const { connectionError, connectionCheckedAt: at, isDisabled, use_ssh_keys, username } = server;
+  const checked = at === undefined ? '' : `, checked ${dateTime(at)}`;
   const host = hostWords(server);
   const login = `${username ? ` as ${code(username)}` : ''}${use_ssh_keys ? ', with SSH keys' : ''}`;
   return [
     ['Disabled', isDisabled && ':no_entry_sign: nothing is deployed to it'],
-    ['Last connection error', connectionError !== undefined && mrkdwn(connectionError, 300)],
+    ['Last connection error', connectionError !== undefined && `${mrkdwn(connectionError, 300)}${checked}`],
     ['Host', host && `${host}${login}`],
   ];
 }

@@ -36,6 +36,15 @@ describe('server show', () => {
     [{ disabled: true, last_connection_error: 'Connection <refused>' }, 'Connection &lt;refused&gt;'],
     [{ enabled: '0', connection_error: { message: 'Host key changed', at: 'noon' } }, 'Host key changed'],
     [{ status: 'Disabled', last_error: 'Timed out' }, 'Timed out'],
+    [
+      {
+        enabled: false,
+        connection_error_message: 'No route',
+        connection_checked_at: '2026-11-20T09:30:00Z',
+      },
+      'No route, checked <!date^1795167000^',
+    ],
+    [{ enabled: false, connection_error_message: 'Refused', connection_checked_at: 'soon' }, 'Refused\\n'],
     [{ disabled: false, enabled: null, last_connection_error: null, last_error: '' }, undefined],
   ] as const)(
     'says whether a server is disabled, and why it was not reached: %j',
