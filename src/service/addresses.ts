@@ -66,6 +66,16 @@ export function projectUrl(account: string, permalink: string, baseUrlTemplate: 
   return `${accountUrl(account, baseUrlTemplate)}/projects/${encodeURIComponent(permalink)}`;
 }
 
+/** True for an address on the host of the accounts, or of another name in their domain. */
+export function isServiceUrl(url: string, baseUrlTemplate: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { hostname } = new URL(url);
+  const host = new URL(baseUrlTemplate.replace(PLACEHOLDER, MARKER)).hostname;
+  if (!host.includes(MARKER)) return hostname === host;
+  const domain = host.slice(host.indexOf('.') + 1);
+  return hostname === domain || hostname.endsWith(`.${domain}`);
+}
+
 /** True for a DNS label. It has no dots, so it is no host, and no `xn--`, so no client shows other letters. */
 export function isAccountName(text: string): boolean {
   return SLUG.test(text) && !text.startsWith('xn--');

@@ -221,9 +221,9 @@ function createWorkspaceJobs(
 }
 
 export function createExplaining({ config, clock, log }: { config: Settings; clock: Clock; log: Logger }) {
-  const { SLACK_COMMAND: word, SUPPORT_URL: supportUrl } = config;
+  const { SLACK_COMMAND: word, SUPPORT_URL: supportUrl, SERVICE_BASE_URL: serviceUrl } = config;
   const explainHere = (error: unknown, newAccount?: string, channel?: string): Explained =>
-    explain(error, { word, supportUrl, now: clock.now(), newAccount, channel });
+    explain(error, { word, supportUrl, serviceUrl, now: clock.now(), newAccount, channel });
   return {
     /** Sentence and next step for a failure. `newAccount`: account of a key that is not stored yet. */
     explain: (error: unknown, newAccount?: string) => explainHere(error, newAccount),

@@ -13,6 +13,7 @@ import {
 } from '../../core/errors.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
+import { isServiceUrl } from '../../service/addresses.ts';
 import { type Choice, menu } from './inputs.ts';
 import { button, buttons, safeUrl, say } from './message.ts';
 import {
@@ -54,6 +55,8 @@ export interface FailureContext {
   word: string;
   /** The operator's address for help. */
   supportUrl?: string | undefined;
+  /** Template of the accounts' addresses. */
+  serviceUrl?: string | undefined;
   /** Milliseconds since the epoch. */
   now: number;
   channel?: string | undefined;
@@ -112,8 +115,18 @@ interface ServiceCase extends FailureContext, KeyCase {
 
 /** Adds the service's own reason and hint to Deckhand's sentence, each text once. */
 function explainServiceFailure(error: ServiceError, at: ServiceCase): Explained {
-  const explained = explainKind(error, at);
+  const explained = withUpgrade(explainKind(error, at), error, at);
   return { ...explained, text: `${explained.text}${addReasons(explained.text, error)}` };
+}
+
+/** Adds where the plan is changed: a link for an address of the service, and only the words of any other address. */
+function withUpgrade(explained: Explained, { upgradeUrl }: ServiceError, at: ServiceCase): Explained {
+  if (upgradeUrl === undefined || explained.link !== undefined) return explained;
+  const url = at.serviceUrl && isServiceUrl(upgradeUrl, at.serviceUrl) ? safeUrl(upgradeUrl) : undefined;
+  if (url === undefined)
+    return { ...explained, next: `The service names ${code(upgradeUrl, 200)} to change the plan.` };
+  const link = `<${url.replaceAll('|', '%7C').replaceAll('>', '%3E')}|Change the plan>`;
+  return { ...explained, next: `${link} of the account, then try again.` };
 }
 
 function explainKind(error: ServiceError, at: ServiceCase): Explained {
