@@ -31,6 +31,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 const OUTCOMES_BY_EVENT: ReadonlyMap<string, Outcome> = new Map([
   ['deploy_completed', 'succeeded'],
   ['deploy_failed', 'failed'],
+  ['deployment_failed', 'failed'],
   ['deploy_cancelled', 'cancelled'],
   ['deploy_canceled', 'cancelled'],
   ['deploy_aborted', 'cancelled'],
@@ -41,8 +42,13 @@ export function readEventOutcome(event: string): Outcome | undefined {
   return OUTCOMES_BY_EVENT.get(event);
 }
 
-/** True for a failed deployment and any other event that the service calls failed. */
+/** True for a failed deployment. The deployment that a failed check belongs to may have succeeded. */
 export function isFailure(event: string): boolean {
+  return readEventOutcome(event) === 'failed';
+}
+
+/** True for any event that the service calls failed, such as `deployment_check_failed`. */
+export function isCalledFailed(event: string): boolean {
   return event.endsWith('_failed');
 }
 

@@ -22,6 +22,7 @@ import {
   findTwins,
   getActivity,
   identifyProject,
+  isCalledFailed,
   isFailure,
   readEventTime,
 } from '../../service/activity.ts';
@@ -193,10 +194,13 @@ function newsFor(
   events: readonly ActivityEvent[],
   context: PageContext,
 ): { lines: BacklogLine[]; events: Set<ActivityEvent> } {
-  const unfiltered = watches.filter(({ mode }) => mode === 'all');
   const toShow = new Set<ActivityEvent>();
   const lines = events.flatMap((event): BacklogLine[] => {
-    const ids = unfiltered.filter((watch) => isFollowed(watch, event, context.mentions)).map(({ id }) => id);
+    // Failures of other things than a deployment open no failure, but who follows failures hears of them.
+    const following = watches.filter(
+      ({ mode }) => mode === 'all' || (mode === 'failures' && isCalledFailed(event.event)),
+    );
+    const ids = following.filter((watch) => isFollowed(watch, event, context.mentions)).map(({ id }) => id);
     if (ids.length === 0) return [];
     toShow.add(event);
     const { kind, line } = newsLine(event, mentionedIn(context));

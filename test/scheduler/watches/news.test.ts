@@ -54,7 +54,8 @@ describe('what belongs to episodes', () => {
   it.each<[string, string, known?: number[], failing?: object]>([
     ['-a -b +a', 'failure 0, failure 1, success 2, id-b fails'],
     ['-a deploy_cancelled deploy_started -a', 'failure 0, failure 3, id-a fails'],
-    ['test_failed deploy_completed', 'failure 0, success 1'],
+    ['test_failed deployment_check_failed build_failed deploy_completed', ''],
+    ['deployment_failed deploy_completed', 'failure 0, success 1'],
     ['-a@web-1,web-2 +a@web-1 +a@WEB-2', 'failure 0, success 2'],
     ['-a@web-1 -a@web-2 +a@web-2 +a@web-1', 'failure 0, failure 1, success 3'],
     ['-a@web-1 +a', 'failure 0, success 1'],
@@ -84,6 +85,7 @@ describe('a watched channel', () => {
   it.each<[string, Watch[], string[]]>([
     ['+a -a -b', [watch('all')], ['failure for w-all-all', 'failure for w-all-all', '1 event for w-all-all']],
     ['+a -a +a server_created', [watch('failures')], ['failure success for w-failures-all']],
+    ['deployment_check_failed', [watch('failures'), watch('transitions')], ['1 event for w-failures-all']],
     ['+a -a +a', [watch('transitions', 'b')], []],
     [
       '-a +a +a',
