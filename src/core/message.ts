@@ -65,6 +65,13 @@ export interface Invocation {
   isStored?: true | undefined;
 }
 
+/** Id of a message in its channel: seconds with six decimals. Some of Slack's answers and payloads have it as a number. */
+export const SlackTs = z.union([z.string(), z.number().nonnegative().transform(formatTs)]);
+
+export function formatTs(seconds: number): string {
+  return seconds.toFixed(6);
+}
+
 /** An invocation without Slack's handles, because they are secrets and expire. */
 export const StoredInvocation = z.object({
   user: z.string(),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { EventHandler, SlackEvent } from '../commands/command.ts';
 import { cleanCommandText } from '../commands/typed-words.ts';
 import { readDetails } from '../commands/unfurls/unfurl.ts';
-import type { Audited, Invocation } from '../core/message.ts';
+import { type Audited, type Invocation, SlackTs } from '../core/message.ts';
 import { escapeMarkup } from '../core/mrkdwn.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import { isSlackFailure } from '../slack/failure.ts';
@@ -84,7 +84,7 @@ export function createMentionHandler(inbox: () => Pick<Inbox, 'store'>): EventHa
 /** How long Deckhand knows which messages it has read. An older message counts no more, even if it is edited. */
 const MESSAGE_MS = DAY_MS;
 
-const Ts = z.string().regex(/^\d{1,12}\.\d{1,12}$/);
+const Ts = SlackTs.pipe(z.string().regex(/^\d{1,12}\.\d{1,12}$/));
 
 const Mention = z.looseObject({
   user: Id,

@@ -11,7 +11,8 @@ import {
   type Proxies,
   sendRequest,
 } from '../core/http.ts';
-import type { Message } from '../core/message.ts';
+import { isObject } from '../core/json.ts';
+import { formatTs, type Message } from '../core/message.ts';
 import { disableAutolinks } from '../core/mrkdwn.ts';
 import { parseRetryAfter } from '../core/retry.ts';
 import type { Clock } from '../core/time/clock.ts';
@@ -54,7 +55,7 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger
     async call<Method extends string>(method: Method, args: ArgumentsOf<Method>, token?: string) {
       try {
         const answer: unknown = await client.apiCall(method, { ...(args as object), token });
-        return answer as AnswerOf<Method>;
+        return normaliseAnswer(answer) as AnswerOf<Method>;
       } catch (error) {
         if (isClosed) throw error;
         const failure = toSlackFailure(method, error, clock.now());
@@ -75,6 +76,21 @@ export function createWeb(apiUrl: string, clock: Pick<Clock, 'now'>, log: Logger
       await agent.close();
     },
   };
+}
+
+const TIMES: ReadonlySet<string> = new Set(['ts', 'thread_ts', 'message_ts']);
+
+/** The answer as its types have it: no null, also as a row of a list, and each `ts` as text. Looks two levels deep. */
+function normaliseAnswer(value: unknown, depth = 0): unknown {
+  if (Array.isArray(value)) return value.filter((row) => row !== null);
+  if (!isObject(value) || depth > 1) return value;
+  const entries = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(
+    entries.map(([name, field]) => {
+      if (TIMES.has(name) && typeof field === 'number') return [name, formatTs(field)];
+      return [name, normaliseAnswer(field, depth + 1)];
+    }),
+  );
 }
 
 /** Makes a `fetch` for Slack's client. It reads each answer whole, and gives `Retry-After` in seconds. */

@@ -82,6 +82,20 @@ describe('the front door', () => {
     });
     expect(click.status).toBe(200);
     await told(world, 'Test');
+    const numbered = await sendClick(world, 'help:group', '{"group":"watch"}', {
+      user: { id: PEOPLE.member },
+      message: { ts: 1795937901.5, thread_ts: 1795937900.123456 },
+      container: { message_ts: 1795937901.5, thread_ts: 1795937900.123456 },
+    });
+    expect(numbered.status).toBe(200);
+    const mention = { type: 'app_mention', user: PEOPLE.member, channel: CHANNEL, text: '<@U0BOT> whoami' };
+    const ts = Math.floor(Date.now() / 1000) + 0.5;
+    expect((await sendEvent(world, { ...mention, ts })).status).toBe(200);
+    await told(world, 'connect');
+    const nobody = { type: 'app_home_opened', user: null, channel: 'D1', tab: 'home' };
+    expect((await sendEvent(world, nobody)).status).toBe(400);
+    expect((await sendEvent(world, { ...mention, ts, user: null })).status).toBe(200);
+    expect((await sendClick(world, 'help:group', '{"group":"test"}', { user: null })).status).toBe(400);
     const opened = { type: 'app_home_opened', user: PEOPLE.member, channel: 'D1', tab: 'home' };
     const authorizations = [{ team_id: TEAM, enterprise_id: null, is_enterprise_install: 'false' }];
     const event = await sendEvent(world, opened, { authorizations });

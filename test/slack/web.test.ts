@@ -47,6 +47,17 @@ it.each([
   expect(asked.map(({ url }) => url)).toEqual(['/api/auth.test']);
 });
 
+it('an answer with numbers for a time and null for nothing reads as Slack documents it', async () => {
+  const body =
+    '{"ok":true,"ts":1795937901.5,"message":{"thread_ts":1795937901.123456,"user":null},"members":[null]}';
+  const { web } = await open(200, body);
+  const answer = await web.call('chat.postMessage', { channel: 'C1', text: 'x' });
+  expect(answer).toMatchObject({ ts: '1795937901.500000', message: { thread_ts: '1795937901.123456' } });
+  expect(JSON.stringify(answer)).not.toContain('null');
+  const { web: other } = await open(200, '{"ok":true,"user":null}');
+  expect(await other.call('users.info', { user: 'U1' })).not.toHaveProperty('user');
+});
+
 it.each([
   ['7', 7_000],
   [new Date(NOW + 9_000).toUTCString(), 9_000],

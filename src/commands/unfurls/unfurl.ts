@@ -1,7 +1,7 @@
 import type { EntityMetadata } from '@slack/types';
 import { z } from 'zod';
 import { AccountFailure, UserError } from '../../core/errors.ts';
-import { isDirect, type KnownBlock } from '../../core/message.ts';
+import { isDirect, type KnownBlock, SlackTs } from '../../core/message.ts';
 import { withTimeout } from '../../core/time/clock.ts';
 import type { Account } from '../../records/accounts.ts';
 import { type ActivityEvent, filterEvents, getActivity } from '../../service/activity.ts';
@@ -23,7 +23,7 @@ import { findRefusal } from '../permission.ts';
 
 const LinkShared = z.object({
   channel: z.string(),
-  message_ts: z.string(),
+  message_ts: SlackTs,
   user: z.string(),
   /** `composer` while the message is still being written: Slack sends the event again once it is posted. */
   source: z.string().nullish(),

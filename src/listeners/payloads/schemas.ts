@@ -1,6 +1,7 @@
 import { type App, type Context, UnknownError } from '@slack/bolt';
 import { z } from 'zod';
-import type { KnownBlock } from '../../core/message.ts';
+import { isObject } from '../../core/json.ts';
+import { type KnownBlock, SlackTs } from '../../core/message.ts';
 import type { Logger } from '../../observability/log.ts';
 import { readMenuOption } from '../../views/blocks/message.ts';
 
@@ -16,6 +17,7 @@ export const MaybeId = z
 
 /** Reads null as undefined. */
 const Maybe = orUndefined(z.string());
+const MaybeTs = orUndefined(SlackTs);
 
 function orUndefined<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
@@ -43,7 +45,7 @@ export const SlashBody = z.looseObject({
   is_enterprise_install: IsOrganisation,
   user_id: Id,
   channel_id: Id,
-  thread_ts: Maybe,
+  thread_ts: MaybeTs,
   trigger_id: TriggerId,
   response_url: Maybe,
 });
@@ -105,8 +107,8 @@ const ActionElement = z
 export const ActionBody = Interaction.extend({
   actions: z.tuple([ActionElement], z.unknown()),
   channel: Named,
-  container: orUndefined(z.looseObject({ message_ts: Maybe, channel_id: MaybeId, thread_ts: Maybe })),
-  message: orUndefined(z.looseObject({ ts: Maybe, thread_ts: Maybe, text: Text, blocks: Blocks })),
+  container: orUndefined(z.looseObject({ message_ts: MaybeTs, channel_id: MaybeId, thread_ts: MaybeTs })),
+  message: orUndefined(z.looseObject({ ts: MaybeTs, thread_ts: MaybeTs, text: Text, blocks: Blocks })),
   view: orUndefined(View),
   response_url: Maybe,
 });
@@ -220,7 +222,7 @@ export async function processPayload(
     // Parsed before Bolt has it, because Bolt throws errors of its own on a payload without its parts.
     const customProperties = { shape, payload: shape.parse(body) };
     const ack = async (answer: unknown): Promise<void> => void acks.push({ answer });
-    await app?.processEvent({ body, ack, customProperties });
+    await app?.processEvent({ body: withoutNulls(body), ack, customProperties });
   } catch (error) {
     const cause = error instanceof UnknownError ? error.original : error;
     // Bolt itself throws a bare TypeError if a part that only Bolt reads has an unexpected type.
@@ -229,6 +231,16 @@ export async function processPayload(
     return undefined;
   }
   return acks[0];
+}
+
+/** Bolt reads parts of a null, such as the id of `user`. */
+function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
+  const { event, ...rest } = omitNulls(body);
+  return event === undefined ? rest : { ...rest, event: isObject(event) ? omitNulls(event) : event };
+}
+
+function omitNulls(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
 /**
