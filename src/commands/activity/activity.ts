@@ -20,8 +20,8 @@ import {
   replyInPlace,
   replyPrivately,
 } from '../command.ts';
+import { resolveProjectOrServer } from '../targets/resolve-target.ts';
 import { findBoundProject, isEverything, resolveServer } from '../targets/targets.ts';
-import { resolveProjectOrServer } from '../targets/typed-words.ts';
 
 /** The service's own default. API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';

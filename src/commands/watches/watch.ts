@@ -35,6 +35,7 @@ import {
   recordChange,
   toShownSchedule,
 } from '../schedules/schedules.ts';
+import { resolveProjectOrServer } from '../targets/resolve-target.ts';
 import {
   findChosenProject,
   findProjectForForm,
@@ -42,7 +43,6 @@ import {
   resolveProject,
   resolveServer,
 } from '../targets/targets.ts';
-import { resolveProjectOrServer } from '../targets/typed-words.ts';
 import { pushAction, pushForm } from './push.ts';
 
 const watch = defineCommand({

@@ -13,8 +13,8 @@ import {
 import { findLikelyCommands } from '../../commands/likely-commands.ts';
 import { runnable } from '../../commands/permission.ts';
 import type { Registry } from '../../commands/registry.ts';
+import { resolveTarget } from '../../commands/targets/resolve-target.ts';
 import { readAccountName } from '../../commands/targets/targets.ts';
-import { resolveTarget } from '../../commands/targets/typed-words.ts';
 import { AccountFailure, AccountNeeded, UserError } from '../../core/errors.ts';
 import type { Invocation, Message, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
