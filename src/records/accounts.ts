@@ -167,16 +167,23 @@ export function createAccounts(parts: AccountsParts) {
         clientsOfPolled.set(account, await open(account));
         return account;
       }),
-    /** Seals and stores a key, in place of the key with the same identity. The first account becomes the default. */
-    async connect({ apiKey, purpose = 'shared', ...details }: NewKey): Promise<Account> {
+    /**
+     * Seals and stores a key, in place of the key with the same identity. The first account becomes the default.
+     * @param mayBeDefault false if nobody chose the account's name
+     */
+    async connect(
+      { apiKey, purpose = 'shared', ...details }: NewKey,
+      { mayBeDefault = true } = {},
+    ): Promise<Account> {
       const key = { ...details, purpose };
       const sealedKey = await parts.sealer.seal(makeKeyField(key), apiKey);
       const keyTail = apiKey.slice(-4);
       const doc: Account = { ...key, sealedKey, keyTail, createdAt: parts.clock.now() };
       await collection.put(makeKeyId(key), doc);
-      await preferences.update(PREFERENCES_ID, (current) => ({
-        defaultAccount: current?.defaultAccount ?? key.name,
-      }));
+      if (mayBeDefault)
+        await preferences.update(PREFERENCES_ID, (current) => ({
+          defaultAccount: current?.defaultAccount ?? key.name,
+        }));
       await parts.onState(doc);
       return doc;
     },

@@ -84,7 +84,7 @@ async function submitSignup(state: ViewState, context: CommandContext): Promise<
   const limit = await countSignup(workspace.store, workspace.clock.now());
   try {
     const signup = await signUp(workspace.service, request);
-    return await keepAccount(context, signup, request.email);
+    return await keepAccount(context, signup, request);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return refuseSignup(context, error, limit);
@@ -92,7 +92,11 @@ async function submitSignup(state: ViewState, context: CommandContext): Promise<
 }
 
 /** Connects the new account with its key, which the service shows only once. */
-async function keepAccount(context: CommandContext, signup: Signup, email: string): Promise<Submitted> {
+async function keepAccount(
+  context: CommandContext,
+  signup: Signup,
+  { email, account_name: typedName }: SignupRequest,
+): Promise<Submitted> {
   const { workspace, invocation } = context;
   const { user } = invocation;
   const { word, config } = workspace;
@@ -100,12 +104,14 @@ async function keepAccount(context: CommandContext, signup: Signup, email: strin
   const { subdomain, url, name: displayName } = signup.account;
   const name = parseAccountName(subdomain, SERVICE_BASE_URL) ?? parseAccountName(url ?? '', SERVICE_BASE_URL);
   if (name === undefined) return lostKey(subdomain, word);
+  const otherName = typedName === undefined || isSameName(typedName, name) ? undefined : typedName;
   const state = signup.email_verified ? 'ok' : 'unverified';
   const { ssh_public_key: ssh } = signup;
   const deployKey = ssh === null ? undefined : { publicKey: ssh.public_key, fingerprint: ssh.fingerprint };
   try {
     const key = { name, email, apiKey: signup.api_key, createdBy: user, state } as const;
-    const account = await workspace.accounts.connect(key);
+    // Nobody chose this name, so the account becomes no default that stays.
+    const account = await workspace.accounts.connect(key, { mayBeDefault: otherName === undefined });
     if (state === 'unverified') await watchFor(workspace, account, deployKey);
   } catch (error) {
     const reference = newReference();
@@ -115,9 +121,11 @@ async function keepAccount(context: CommandContext, signup: Signup, email: strin
     );
     return lostKey(name, word, reference);
   }
+  const used = (await resolveAccount(context)).name;
   const message = signedUpMessage({
     account: name,
-    isNamed: (await resolveAccount(context)).name !== name,
+    typedName: otherName,
+    used,
     url: accountUrl(name, SERVICE_BASE_URL),
     displayName,
     email,
@@ -128,6 +136,16 @@ async function keepAccount(context: CommandContext, signup: Signup, email: strin
     word,
   });
   return closeWith(message, { target: name });
+}
+
+/** True if the service made the account's name of the typed one, without a change for a name that is taken. */
+function isSameName(typed: string, name: string): boolean {
+  const simplify = (text: string): string =>
+    text
+      .normalize('NFKD')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return simplify(typed) === simplify(name);
 }
 
 /** The account exists, and another sign-up would create a second one, so this closes the form. */

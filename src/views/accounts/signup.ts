@@ -26,7 +26,7 @@ export function signupModal(origin: { channel?: string | undefined }, limit: Sig
     }),
     textInput('password', 'Password', { maxLength: 1000 }),
     textInput('account_name', 'Account name', {
-      hint: 'Part of the account’s address, for good. If empty, it is made from the e-mail address.',
+      hint: 'Part of the account’s address, for good. If it is taken, the service may vary it, e.g. acme-2. If empty, it is made from the e-mail address.',
       optional: true,
       maxLength: 200,
     }),
@@ -78,8 +78,10 @@ export interface SignedUp {
   deployKey: DeployKey | undefined;
   /** Pages that authorise repository providers, by provider. */
   oauthUrls: Record<string, string>;
-  /** True if other commands use another account by default, so that buttons must name this one. */
-  isNamed: boolean;
+  /** The typed name, if the service made another one. */
+  typedName: string | undefined;
+  /** The account that other commands use by default. */
+  used: string;
   word: string;
 }
 
@@ -94,13 +96,16 @@ const MAX_PROVIDERS = 10;
 /** Shown only to the person who signed up. API 2.2 and 5.1 (docs/service-api.md). */
 export function signedUpMessage(view: SignedUp): Message {
   const { account, displayName, url, keyTail, email, isVerified } = view;
+  const quote = { ...view, isNamed: view.used !== account };
+  const other = otherNameWords(view);
   const text = `:tada: The account ${bold(displayName)} (${code(account)}) is created at <${url}> and connected, with the key ${code(maskedKey(keyTail))}.`;
   const next = isVerified
-    ? `Next: ${quoteProjects(view)}.`
-    : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. You get a direct message once the account works. Then ${quoteProjects(view)} lists its projects.`;
+    ? `Next: ${quoteProjects(quote)}.`
+    : `:email: *Verify your e-mail address first:* follow the link sent to ${mrkdwn(email, 200)}. You get a direct message once the account works. Then ${quoteProjects(quote)} lists its projects.`;
   return {
-    text: `${text} ${next}`,
+    text: [other, text, next].join(' ').trim(),
     blocks: [
+      ...(other === '' ? [] : [section(other)]),
       section(text),
       section(next),
       ...deployKeyBlocks(view.deployKey),
@@ -113,12 +118,33 @@ export function signedUpMessage(view: SignedUp): Message {
   };
 }
 
-function quoteProjects({ word, account, isNamed }: Pick<SignedUp, 'word' | 'account' | 'isNamed'>): string {
+/** Says first that the account has another name than the person typed. The service cannot change it. */
+function otherNameWords({ account, typedName, used, word }: SignedUp): string {
+  if (typedName === undefined) return '';
+  const name = `:warning: *The account is named ${code(account)}*, not ${code(typedName, 100)}: that name is probably taken. It cannot be changed.`;
+  const here =
+    used === account
+      ? 'Commands use it, because no other account is connected.'
+      : `Commands still use ${code(used)}.`;
+  const way = `If you meant an account that exists already, run ${code(`${word} connect`)}, and ${code(`${word} disconnect ${account}`)} for this one.`;
+  return `${name} ${here} ${way}`;
+}
+
+function quoteProjects({
+  word,
+  account,
+  isNamed,
+}: Pick<SignedUp, 'word' | 'account'> & { isNamed: boolean }): string {
   return code(`${word} projects${isNamed ? ` --account ${account}` : ''}`, 120);
 }
 
 /** Says that the key works. Repeats the deploy key, because private messages disappear. */
-export function verifiedMessage(view: Pick<SignedUp, 'account' | 'isNamed' | 'deployKey' | 'word'>): Message {
+export function verifiedMessage(
+  view: Pick<SignedUp, 'account' | 'deployKey' | 'word'> & {
+    /** True if other commands use another account by default, so that the words must name this one. */
+    isNamed: boolean;
+  },
+): Message {
   const { account, deployKey } = view;
   const text = `:white_check_mark: The e-mail address of ${code(account)} is verified. The key works and deployments are unblocked. Next: ${quoteProjects(view)}.`;
   return say(text, ...deployKeyBlocks(deployKey));

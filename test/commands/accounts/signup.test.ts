@@ -74,6 +74,23 @@ describe('signing up', () => {
     await privately(world, 'No projects');
   });
 
+  it.each([
+    ['the only account', false, 'Commands use it, because no other account is connected.'],
+    ['one of two', true, 'Commands still use `acme`.'],
+  ])('says first that the service chose another name, which is %s', async (_, isConnected, words) => {
+    if (isConnected) await world.connect();
+    await openForm(world);
+    await world.as('admin').submit('signup', { ...FORM, account_name: 'ACME' });
+    const answer = await privately(world, 'acme-2');
+    expect(answer).toContain('"text":":warning: *The account is named `acme-2`*, not `ACME`');
+    expect(answer).toContain(words);
+    const { accounts } = world.app.workspaces.open(TEAM);
+    expect(await accounts.defaultName()).toBe(isConnected ? 'acme' : 'acme-2');
+    // The account that was meant becomes the default.
+    if (!isConnected) await world.connect();
+    expect(await accounts.defaultName()).toBe('acme');
+  });
+
   it('gives up after a week, and says so once', async () => {
     await openForm(world);
     await world.as('admin').submit('signup', FORM);
