@@ -4,6 +4,7 @@ import { isThisMachine, trimSlashes } from '../core/http.ts';
 import { DAY_MS, withTimeout } from '../core/time/clock.ts';
 import { KEPT_MS as AUDIT_MS, MAX_AUDIT_ROWS } from '../records/audit.ts';
 import { QUIET_MS } from '../records/episodes.ts';
+import { KEPT_MS as LEDGER_MS } from '../records/ledger.ts';
 import { KEPT_MS as RECOVERIES_MS } from '../records/recoveries.ts';
 import { KEPT_MS as RUNS_MS } from '../records/test-runs.ts';
 import { KEPT_MS as DELIVERIES_MS } from '../scheduler/deliver.ts';
@@ -68,6 +69,7 @@ function readRetention(): Retention {
     auditRows: MAX_AUDIT_ROWS,
     runs: inDays(RUNS_MS),
     episodes: inDays(QUIET_MS),
+    ledger: inDays(LEDGER_MS),
     recoveries: inDays(RECOVERIES_MS),
     orders: inDays(ORDERS_MS),
     clicks: inDays(CLAIM_MS),

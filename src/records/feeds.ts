@@ -5,6 +5,7 @@ import { DAY_MS } from '../core/time/clock.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 import { Outcome, Subject } from './episodes.ts';
+import { FeedCursor } from './feed-cursor.ts';
 import { type FeedPlace, feedPlace } from './schedules.ts';
 
 export const StoredMessage = z.custom<Message>(
@@ -52,16 +53,6 @@ export function afterUnread(
   const isOld = count < reportedCount && now - reported.at > DAY_MS;
   return { unread: isOld ? { count, at: now } : reported, isNews: false };
 }
-
-/** Position in a feed. Events have no identifiers, so it holds marks of the latest ones. */
-export const FeedCursor = z.object({
-  /** The mark of each event, repeated for twins, with its time in milliseconds since the epoch. */
-  recentMarks: z.array(z.tuple([z.string(), z.number()])),
-  /** Events at or before this time count as read. */
-  floor: z.number().nullable(),
-  lookedAt: z.number(),
-});
-export type FeedCursor = z.infer<typeof FeedCursor>;
 
 /**
  * Failing servers of each project that the channel's watches follow, with the time of their latest failure

@@ -12,6 +12,7 @@ import { createAudit } from '../records/audit.ts';
 import { createChannels } from '../records/channels.ts';
 import { createFeeds, createPushes } from '../records/feeds.ts';
 import { createIntegrations } from '../records/integrations.ts';
+import { createLedger } from '../records/ledger.ts';
 import { accountsChanged, createSchedules } from '../records/schedules.ts';
 import { createServiceNames, createUserLinks } from '../records/service-people.ts';
 import { createTestRuns } from '../records/test-runs.ts';
@@ -186,10 +187,11 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
   return workspace;
 }
 
-function openFeeds({ store }: Parts, workspace: string) {
+function openFeeds({ store, clock }: Parts, workspace: string) {
   const own = store.of(workspace);
   const tokens = createHookTokens(store).of(workspace);
-  return { feeds: createFeeds(own), pushes: { ...createPushes(own), tokens } };
+  const ledger = createLedger({ store: own, clock });
+  return { ledger, feeds: createFeeds(own), pushes: { ...createPushes(own), tokens } };
 }
 
 function createHealth(parts: Parts, workspace: string) {

@@ -226,7 +226,8 @@ const ANSWERS: ReadonlyArray<[line: string, words: string, who?: 'billing']> = [
   ['whoami', 'billing in Deckhand. Your link ended', 'billing'],
   ['use', '*Storefront*'],
   ['me', 'You are mentioned when `acme` says *Ann Admin*'],
-  ['watch list', 'The service tells of deployments within seconds'],
+  // Its PUBLIC_URL was another one.
+  ['watch list', 'The service calls an old address of Deckhand'],
   ['unwatch mine', 'no more direct messages about your own deployments'],
   ['audit 50', '`server add` `acme/storefront/shop`'],
 ];

@@ -129,6 +129,7 @@ export const disconnect = defineCommand({
         const key = await findRemovable(context, id);
         const wasThere = key !== undefined && (await disconnectKey(workspace, key));
         if (key !== undefined && key.purpose !== 'mine') await forgetPolls(workspace, key.name);
+        if (key?.purpose === 'shared') await workspace.ledger.forget(key.name);
         // Also for a repeat, because a kill may have come between the two steps.
         await accountsChanged(workspace);
         if (!wasThere) return replyGone();

@@ -5,11 +5,12 @@ import { code } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
 import { deliver } from '../../scheduler/deliver.ts';
-import { type Activity, type ActivityRange, countByDay, getActivity } from '../../service/activity.ts';
+import { type Activity, type ActivityRange, countByDay } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { ActivityAsk, type ActivityAudience, activityMessage } from '../../views/activity/activity.ts';
 import { withCharts } from '../../views/activity/chart.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
+import { fetchActivity } from '../../workspace/activity.ts';
 import { ServerNeeded } from '../../workspace/projects.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import {
@@ -134,8 +135,11 @@ function draw(
 async function fetchFeed(query: ActivityAsk, { invocation, workspace }: CommandContext): Promise<Feed> {
   const account = await workspace.accounts.resolve(invocation, query.account);
   const skipped: SkippedRows[] = [];
-  const feed = await workspace.accounts.use(account, (client) =>
-    getActivity(client, { range: query.range, stats: query.stats }, { skipped }),
+  const feed = await fetchActivity(
+    workspace,
+    account,
+    { range: query.range, stats: query.stats },
+    { skipped },
   );
   const { range, zone, project, server, stats } = query;
   const of = project && server === undefined && { account: account.name, project };

@@ -5,7 +5,7 @@ import type { Job } from '../../jobs/jobs.ts';
 import type { Account } from '../../records/accounts.ts';
 import { readRecoveries } from '../../records/recoveries.ts';
 import { accountsChanged, type Digest, findNextTime } from '../../records/schedules.ts';
-import { countByDay, countDeployments, filterEvents, getActivity } from '../../service/activity.ts';
+import { countByDay, countDeployments, filterEvents } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { unlistedFailures } from '../../views/activity/activity.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
@@ -15,6 +15,7 @@ import {
   digestMessage,
   threadMessages,
 } from '../../views/digests/digest.ts';
+import { fetchActivity } from '../../workspace/activity.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import { findCurrentProject } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -176,9 +177,7 @@ async function readReport(
   try {
     const { range, zone, project, channel } = digest;
     const skipped: SkippedRows[] = [];
-    const whole = await workspace.accounts.use(account, (client) =>
-      getActivity(client, { range, stats: true }, { signal, skipped }),
-    );
+    const whole = await fetchActivity(workspace, account, { range, stats: true }, { signal, skipped });
     const events = project === undefined ? whole.events : filterEvents(whole.events, project);
     if (project !== undefined && events.length === 0) {
       const current = await findCurrentProject(workspace.projects, account, project);

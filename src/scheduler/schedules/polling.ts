@@ -25,6 +25,8 @@ export interface Source<K extends FeedKind, Page> extends Outbox, PollInterval {
   fetch(client: AccountClient, signal?: AbortSignal): Promise<Page>;
   /** The feed after a page, with a pending batch if the active schedules have news. Pure. */
   after(feed: FeedOf<K>, followers: readonly ScheduleOf<K>[], page: Page, context: PageContext): FeedOf<K>;
+  /** Keeps a page before anybody hears of its news. */
+  keep?(workspace: Workspace, account: string, page: Page): Promise<void>;
   /** Called before the news of a page are stored. */
   onNews?(
     workspace: Workspace,
@@ -167,6 +169,7 @@ async function pollAccount<K extends FeedKind, Page>(
   };
   try {
     const page = await workspace.accounts.use(account, (client) => source.fetch(client, signal));
+    await source.keep?.(workspace, name, page);
     await takePage(workspace, source, active, page);
     const pauseMs = await source.onRead?.(workspace, { account: name, active, page, pushed });
     return await store({ failures: 0, lookedAt: workspace.clock.now(), ...defined({ pauseMs }) });

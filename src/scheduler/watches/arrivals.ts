@@ -1,9 +1,9 @@
 import { isSameProject, projectId } from '../../core/project-ref.ts';
+import { identifyEvent } from '../../records/feed-cursor.ts';
 import type { Push } from '../../records/feeds.ts';
 import type { Watch } from '../../records/schedules.ts';
 import { type ActivityEvent, readEventOutcome } from '../../service/activity.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { identifyEvent } from './news.ts';
 import { isPushFor } from './push.ts';
 
 /** If a poll finds a deployment and no call comes within this time, calls do not arrive. */

@@ -5,6 +5,7 @@ import { count } from '../../core/mrkdwn.ts';
 import { isSameOrNone, isSameProject, toProjectRef } from '../../core/project-ref.ts';
 import { type Account, SCHEDULES } from '../../records/accounts.ts';
 import { subjectKey } from '../../records/episodes.ts';
+import { advance, cursorAfter, identifyEvent } from '../../records/feed-cursor.ts';
 import {
   type ActivityFeed,
   afterUnread,
@@ -29,18 +30,11 @@ import {
 import type { SkippedRows } from '../../service/call.ts';
 
 import { newsCount, newsLine, type WatchedNews, watchMessages } from '../../views/watches/watch.ts';
+import { keepActivity } from '../../workspace/activity.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { PageContext, Source } from '../schedules/polling.ts';
 import { notePushes } from './arrivals.ts';
-import {
-  advance,
-  cursorAfter,
-  type FoundOutcome,
-  followOutcomes,
-  identifyEvent,
-  isFollowed,
-  isPlaced,
-} from './news.ts';
+import { type FoundOutcome, followOutcomes, isFollowed, isPlaced } from './news.ts';
 
 const INTERVAL_MS = 60_000;
 /** API 4.9 (docs/service-api.md). Seven days, so that neither time zones nor a pause of Deckhand hide an event. */
@@ -63,6 +57,7 @@ export const ACTIVITY: Source<'watch', FeedPage> = {
     );
     return { events, skipped, ...(unread === undefined ? {} : { unread }) };
   },
+  keep: ({ ledger }, account, page) => ledger.take(account, page),
   after: afterPage,
   onNews: storePresentNames,
   onRead: (workspace, { account, active: watches, page, pushed }) =>
@@ -70,8 +65,10 @@ export const ACTIVITY: Source<'watch', FeedPage> = {
 };
 
 /** Reads the feed for a person who waits. @throws AccountFailure if the service does not show the feed */
-export async function readFeed({ accounts }: Workspace, account: Account): Promise<FeedPage> {
-  return accounts.use(account, (client) => ACTIVITY.fetch(client));
+export async function readFeed({ accounts, ledger }: Workspace, account: Account): Promise<FeedPage> {
+  const page = await accounts.use(account, (client) => ACTIVITY.fetch(client));
+  await keepActivity({ ledger }, account, page);
+  return page;
 }
 
 export type FeedPage = Pick<Activity, 'events' | 'unread'> & { skipped?: readonly SkippedRows[] };

@@ -33,6 +33,7 @@ export interface Retention {
   runs: number;
   /** Days after the end of an episode. An episode also ends after as many days without news. */
   episodes: number;
+  ledger: number;
   recoveries: number;
   orders: number;
   clicks: number;
@@ -63,6 +64,7 @@ export function privacyPage(days: Retention): Page {
           `Who did what in Deckhand, and with what result: ${days.audit} days, the newest ${days.auditRows.toLocaleString('en')} entries at most.`,
           `Test runs, with their projects, servers and results: ${days.runs} days.`,
           `What fails in a project that a channel follows, with revisions, servers, who deployed and who is on it: until ${days.episodes} days after it ended. Without news it ends by itself after ${days.episodes} days.`,
+          `The events of each connected account’s feed, with projects, revisions, servers and people: ${days.ledger} days, or until the account is disconnected.`,
           `When a project that a channel follows failed and recovered, without people and revisions: ${days.recoveries} days.`,
           `Who ordered which server: ${days.orders} days. New servers whose set-up is shown: ${days.servers} days.`,
           `Which buttons were used, and which kinds of message your Slack does not take: ${days.clicks} days.`,

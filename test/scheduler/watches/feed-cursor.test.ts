@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FeedCursor } from '../../../src/records/feeds.ts';
-import { advance, cursorAfter, PAGE_SIZE } from '../../../src/scheduler/watches/news.ts';
+import { advance, cursorAfter, type FeedCursor, PAGE_SIZE } from '../../../src/records/feed-cursor.ts';
 import type { ActivityEvent } from '../../../src/service/activity.ts';
 import { byLength } from '../../support/length.ts';
 
