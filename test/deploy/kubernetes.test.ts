@@ -202,12 +202,23 @@ describe('deploy/kubernetes', () => {
     expect(readVariables(`${FOLDER}/config.env`).PUBLIC_URL).toBe(`https://${ingress.spec.rules[0].host}`);
   });
 
-  it('lets traffic out to name servers, https and Postgres, and to no metadata address', () => {
+  it('keeps the codes and tokens of addresses out of the access log', () => {
+    const { annotations } = ingress.metadata;
+    expect(annotations['nginx.ingress.kubernetes.io/enable-access-log']).toBe('false');
+  });
+
+  it('lets traffic out to name servers, https, Postgres, proxies and collectors, and to no metadata address', () => {
     expect(policy.spec.policyTypes).toEqual(['Ingress', 'Egress']);
     const ports = policy.spec.egress.flatMap((rule: Any) => rule.ports.map(({ port }: Any) => port));
-    expect(ports).toEqual([53, 53, 443, 5432]);
-    for (const peer of policy.spec.egress.flatMap(({ to }: Any) => to))
-      if (peer.ipBlock?.cidr === '0.0.0.0/0') expect(peer.ipBlock.except).toContain('169.254.0.0/16');
+    expect(ports).toEqual([53, 53, 53, 53, 443, 5432, 3128, 4317, 4318]);
+    const peers: Any[] = policy.spec.egress.flatMap(({ to }: Any) => to);
+    expect(peers.map(({ ipBlock }) => ipBlock?.cidr)).toEqual(
+      expect.arrayContaining(['169.254.20.10/32', '::/0']),
+    );
+    for (const { ipBlock } of peers) {
+      if (ipBlock?.cidr === '0.0.0.0/0') expect(ipBlock.except).toContain('169.254.0.0/16');
+      if (ipBlock?.cidr.includes(':')) expect(ipBlock.except).toContain('fd00:ec2::254/128');
+    }
   });
 
   it('lets only the ingress in to the public port, and only the monitor to the metrics, as the job that alerts expect', () => {
