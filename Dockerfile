@@ -10,7 +10,7 @@ COPY . .
 RUN npm pack --pack-destination / && mv /deckhand-*.tgz /deckhand.tgz
 
 FROM node:24.21.0-bookworm-slim
-ENV NODE_ENV=production STORE_URL=sqlite:///data/deckhand.sqlite HOST=0.0.0.0 PORT=3000
+ENV NODE_ENV=production STORE_URL=sqlite:///data/deckhand.sqlite PORT=3000
 # Installs the tarball as anybody would.
 RUN --mount=from=build,source=/deckhand.tgz,target=/deckhand.tgz npm install --global --no-audit --no-fund /deckhand.tgz
 # Set after npm has run, so that the image has no compiled code of npm.

@@ -13,7 +13,11 @@ import { createListeners } from './listeners/listeners.ts';
 import { mcpRoutes } from './listeners/mcp.ts';
 import { healthRoutes, publicRoutes, readBasePath, withoutMetrics } from './listeners/pages.ts';
 import { LIFECYCLE_EVENTS } from './listeners/payloads/payloads.ts';
-import { createHttpReceiver, createSignedBodyReader } from './listeners/receivers/http-receiver.ts';
+import {
+  createHttpReceiver,
+  createSignatures,
+  createSignedBodyReader,
+} from './listeners/receivers/http-receiver.ts';
 import {
   createBodyReader,
   type Listener,
@@ -101,7 +105,8 @@ export function createApp(parts: AppParts) {
   const workspaces = createWorkspaces(parts);
   const readBody = createBodyReader();
   const signingSecret = config.SLACK_SIGNING_SECRET ?? '';
-  const readSignedBody = createSignedBodyReader({ signingSecret, clock, readBody });
+  const signatures = createSignatures(parts);
+  const readSignedBody = createSignedBodyReader({ signingSecret, clock, readBody, signatures });
   const { receiver, routes: slackRoutes } = openReceiver({ ...parts, readBody, readSignedBody });
   const registry = createRegistry(commandsFor(config), START);
   const shared = { ...parts, workspaces, readBody, readSignedBody };
@@ -138,8 +143,8 @@ export function createApp(parts: AppParts) {
     /** Starts jobs and the server. @param onListening called before Slack is reached, which may take long */
     async start(onListening?: (listener: Listener) => void): Promise<Listener> {
       await engine.start();
-      const { HOST: host, PORT: port } = config;
-      listener = await listen(routes, { host, port, log, onRefused: metrics.refused });
+      const { hosts, PORT: port } = config;
+      listener = await listen(routes, { hosts, port, log, onRefused: metrics.refused });
       metricsListener = await listenForMetrics(parts, health);
       onListening?.(listener);
       await recordFormat(parts.store, parts.version);
@@ -195,7 +200,11 @@ function openReceiver(parts: AppParts & { readBody: ReadBody; readSignedBody: Re
   routes: Routes;
 } {
   const { SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl } = parts.config;
-  const { ack: onAck, socket: onOpen } = parts.metrics;
+  const { ack: onAck, socket } = parts.metrics;
+  const onOpen = (isOpen: boolean): void => {
+    socket(isOpen);
+    parts.tokenHealth.connected(isOpen);
+  };
   if (appToken !== undefined)
     return { receiver: createSocketReceiver({ ...parts, appToken, apiUrl, onAck, onOpen }), routes: {} };
   const receiver = createHttpReceiver({ ...parts, onAck });
@@ -203,9 +212,9 @@ function openReceiver(parts: AppParts & { readBody: ReadBody; readSignedBody: Re
 }
 
 async function listenForMetrics({ config, log }: AppParts, routes: Routes): Promise<Listener | undefined> {
-  const { HOST: host, METRICS_PORT: port } = config;
+  const { hosts, HOST: host, METRICS_PORT: port } = config;
   if (port === undefined) return undefined;
-  const listener = await listen(routes, { host, port, variable: 'METRICS_PORT', log });
+  const listener = await listen(routes, { hosts, port, variable: 'METRICS_PORT', log });
   log.info({ event: 'metrics_listening', host, metricsPort: listener.port }, 'Metrics port opened');
   return listener;
 }

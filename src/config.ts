@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import type { Proxies } from './core/http.ts';
 import { parseJson } from './core/json.ts';
@@ -132,6 +133,8 @@ export const SECRETS = [
 export type Config = z.output<typeof Environment> & {
   /** True if a variable makes OpenTelemetry's SDK send traces. The SDK reads its variables itself. */
   hasTraces: boolean;
+  /** Addresses to listen on, in the order in which to try them. Every one of the machine if `HOST` is not set. */
+  hosts: readonly [string, ...string[]];
   proxies: Proxies | undefined;
 };
 
@@ -190,7 +193,9 @@ export function parseConfig(env: Record<string, string | undefined>): Config {
   if (data === undefined || faults.length > 0) throw new ConfigError(faults);
   const hasTraces = TRACES.some((name) => values[name] !== undefined);
   const SERVICE_DESCRIPTION_URL = data.SERVICE_DESCRIPTION_URL ?? findDescription(data.SERVICE_SIGNUP_URL);
-  return { ...data, SERVICE_DESCRIPTION_URL, hasTraces, proxies: readProxies(data) };
+  // One socket for `::` takes IPv4 too. A machine without IPv6 has no such address.
+  const hosts: Config['hosts'] = values.HOST === undefined ? ['::', data.HOST] : [data.HOST];
+  return { ...data, SERVICE_DESCRIPTION_URL, hasTraces, hosts, proxies: readProxies(data) };
 }
 
 /** The address of the service's description, by default. API 10 (docs/service-api.md). */
@@ -245,12 +250,36 @@ function findStoreFault(url: string): string | undefined {
   return isOwnAddress(url) ? undefined : AN_EXAMPLE;
 }
 
-function readProxies({
-  HTTPS_PROXY: httpsProxy = '',
-  HTTP_PROXY: httpProxy = '',
-  NO_PROXY: noProxy = '',
-}: z.output<typeof Environment>): Proxies | undefined {
-  return httpsProxy === '' && httpProxy === '' ? undefined : { httpsProxy, httpProxy, noProxy };
+function readProxies(config: z.output<typeof Environment>): Proxies | undefined {
+  const { HTTPS_PROXY: httpsProxy = '', HTTP_PROXY: httpProxy = '', NO_PROXY: noProxy = '' } = config;
+  return httpsProxy === '' && httpProxy === ''
+    ? undefined
+    : {
+        httpsProxy,
+        httpProxy,
+        noProxy: [noProxy, ...listHostsIn(noProxy, config)].filter(Boolean).join(','),
+      };
+}
+
+/** Our own hosts that are addresses in a network of NO_PROXY, such as 10.0.0.0/8. The client for proxies compares names only. */
+function listHostsIn(noProxy: string, config: z.output<typeof Environment>): string[] {
+  const networks = new BlockList();
+  for (const entry of noProxy.split(/[,\s]+/)) {
+    const [network = '', bits = ''] = entry.split('/');
+    const family = isIP(network);
+    if (family === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128)) continue;
+    networks.addSubnet(network, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
+  }
+  const { SLACK_API_URL, SERVICE_BASE_URL, SERVICE_SIGNUP_URL, SERVICE_AUTH_URL, SERVICE_SITE_URL } = config;
+  const addresses = [SLACK_API_URL, SERVICE_BASE_URL, SERVICE_SIGNUP_URL, SERVICE_AUTH_URL, SERVICE_SITE_URL];
+  const others = config.SLACK_RESPONSE_HOSTS.split(',').map((host) => `https://${host.trim()}`);
+  const hosts = [...addresses, ...others].map((address = '') =>
+    (URL.parse(address)?.hostname ?? '').replace(/^\[|\]$/g, ''),
+  );
+  return [...new Set(hosts)].filter((host) => {
+    const family = isIP(host);
+    return family !== 0 && networks.check(host, family === 4 ? 'ipv4' : 'ipv6');
+  });
 }
 
 /**

@@ -64,6 +64,22 @@ describe('the configuration', () => {
   });
 
   it.each([
+    ['10.0.0.0/8, 2001:db8::/32', '10.1.2.3,2001:db8::5'],
+    ['10.1.2.3/32', '10.1.2.3'],
+    ['10.2.0.0/16 .internal', undefined],
+    ['10.0.0.0/99,10/8,/8', undefined],
+  ])('takes the networks of NO_PROXY=%s', (NO_PROXY, hosts) => {
+    const env = {
+      ...good,
+      HTTPS_PROXY: 'http://proxy:3128',
+      NO_PROXY,
+      SERVICE_BASE_URL: 'https://10.1.2.3/{account}',
+      SERVICE_SIGNUP_URL: 'https://[2001:db8::5]',
+    };
+    expect(parseConfig(env).proxies?.noProxy).toBe(hosts === undefined ? NO_PROXY : `${NO_PROXY},${hosts}`);
+  });
+
+  it.each([
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http'],
     ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'GRPC'],
     ['OTEL_TRACES_EXPORTER', 'jaeger'],

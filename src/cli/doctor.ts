@@ -6,10 +6,11 @@ import { UserError } from '../core/errors.ts';
 import { describeUnreached } from '../core/http.ts';
 import { duration, unmarked } from '../core/mrkdwn.ts';
 import { MINUTE_MS } from '../core/time/clock.ts';
+import { readRefusedSignature } from '../listeners/receivers/http-receiver.ts';
 import { createLog } from '../observability/log.ts';
 import { openDeckhand } from '../open.ts';
 import { isSlackFailure } from '../slack/failure.ts';
-import { checkBotToken } from '../slack/token-health.ts';
+import { findTokenOwner, isAboutToken } from '../slack/token-health.ts';
 import { DATA_KEYS, GLOBAL } from '../store/store.ts';
 import type { Finding, Health } from '../views/admin/doctor.ts';
 import type { Program } from './program.ts';
@@ -30,17 +31,15 @@ ok, note, or FAULT. Deckhand may be running; if it is not, due jobs that wait ar
     existingStore({ STORE_URL: config.STORE_URL });
     const log = createLog('silent');
     const { app, close } = await openDeckhand(config, { log, version: readVersion(), access: 'beside' });
-    const ending = new AbortController();
-    const { SLACK_BOT_TOKEN: token, SLACK_APP_TOKEN: appToken } = config;
-    const { web, clock, tokenHealth: health } = app.parts;
-    if (token !== undefined) void checkBotToken({ token, web, health, clock, signal: ending.signal });
     try {
-      const findings = appToken === undefined ? [] : [await tryAppToken(app, appToken)];
-      findings.push(...(await examineAll(app)));
+      const findings = [
+        ...(await tryAppToken(app)),
+        ...(await checkSignature(app)),
+        ...(await examineAll(app)),
+      ];
       const text = findings.map(printFinding).join('\n');
       return { text, code: findings.some((one) => one.health === 'broken') ? FAULT_EXIT_CODE : 0 };
     } finally {
-      ending.abort();
       await close();
     }
   },
@@ -51,13 +50,36 @@ function printFinding({ what, health, text }: Finding): string {
 }
 
 /** Asks Slack for an address of Socket Mode, without using it. */
-async function tryAppToken({ parts: { web } }: DeckhandApp, token: string): Promise<Finding> {
+async function tryAppToken({ parts: { web, config } }: DeckhandApp): Promise<Finding[]> {
+  const { SLACK_APP_TOKEN: token } = config;
+  if (token === undefined) return [];
   const what = 'App token';
   try {
     await web.call('apps.connections.open', {}, token);
-    return { what, health: 'well', text: 'the token works' };
+    return [{ what, health: 'well', text: 'the token works' }];
   } catch (error) {
-    return { what, health: 'broken', text: describeSlackFailure(error) };
+    return [{ what, health: 'broken', text: describeSlackFailure(error) }];
+  }
+}
+
+async function checkSignature({ parts: { store } }: DeckhandApp): Promise<Finding[]> {
+  const refused = await readRefusedSignature(store);
+  if (refused === undefined) return [];
+  const time = new Date(refused.at).toISOString();
+  const text = `the request at ${time} had another, and none since had this one. Check SLACK_SIGNING_SECRET`;
+  return [{ what: 'Signing secret', health: 'broken', text }];
+}
+
+/** Finds the workspace of the bot token. @returns a finding if Slack does not name it */
+async function findOwner({ parts }: DeckhandApp): Promise<Finding | undefined> {
+  const { config, web, tokenHealth } = parts;
+  const { SLACK_BOT_TOKEN: token } = config;
+  if (token === undefined) return undefined;
+  try {
+    tokenHealth.belongsTo(await findTokenOwner(web, token));
+    return undefined;
+  } catch (error) {
+    return { what: 'Slack', health: 'broken', text: describeSlackFailure(error) };
   }
 }
 
@@ -65,24 +87,25 @@ async function tryAppToken({ parts: { web } }: DeckhandApp, token: string): Prom
 function describeSlackFailure(error: unknown): string {
   if (!isSlackFailure(error)) throw error;
   const why = describeUnreached(error);
-  return why === undefined ? `Slack refuses it: ${error.reason}` : `Slack cannot be reached: ${why}`;
+  if (isAboutToken(error)) return `Slack refuses it: ${error.reason}`;
+  return `Slack cannot be reached: ${why ?? error.reason}`;
 }
 
+/** Stands for the workspace until Slack has named it. No id of Slack's has small letters. */
+const UNKNOWN = 'unknown';
+
 async function examineAll(app: DeckhandApp): Promise<Finding[]> {
-  const { config, store, tokenHealth, installations } = app.parts;
+  const { store, tokenHealth, installations } = app.parts;
+  const fault = await findOwner(app);
   const keyed = await store.of(GLOBAL).collection(DATA_KEYS, z.unknown()).list();
   const ids = new Set(keyed.map(({ id }) => id));
-  if (config.SLACK_BOT_TOKEN !== undefined) {
-    try {
-      ids.add((await tokenHealth.owner()) ?? '');
-    } catch (error) {
-      if (ids.size === 0) return [{ what: 'Slack', health: 'broken', text: describeSlackFailure(error) }];
-    }
-  }
+  ids.add(tokenHealth.knownOwner() ?? '');
   const installed: string[] = [];
   for (const id of ids) if (id !== '' && (await installations.isInstalled(id))) installed.push(id);
-  if (installed.length === 0)
+  if (installed.length === 0 && fault === undefined)
     return [{ what: 'Workspaces', health: 'limited', text: 'Deckhand is installed in none' }];
+  // Most checks need no workspace.
+  if (installed.length === 0) installed.push(UNKNOWN);
   const reports = await Promise.all(
     installed.map(async (id) => {
       const workspace = app.workspaces.open(id);
@@ -90,7 +113,8 @@ async function examineAll(app: DeckhandApp): Promise<Finding[]> {
       return findings.map((one) => (installed.length === 1 ? one : { ...one, what: `${id} ${one.what}` }));
     }),
   );
-  return reports.flat();
+  if (fault === undefined) return reports.flat();
+  return [fault, ...reports.flat().filter(({ what }) => what !== fault.what)];
 }
 
 /** If a job waits this long, no process runs its queue. */

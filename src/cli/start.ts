@@ -24,6 +24,7 @@ const CHORES = { missedExecutionTolerance: 5 * MINUTE_MS, suppressMissedWarning:
 export async function run(config: Config): Promise<void> {
   const log = createLog(config.LOG_LEVEL);
   logUnhandled(log);
+  for (const signal of SIGNALS) process.on(signal, endBeforeStart);
   try {
     const version = readVersion();
     const tracing = await openTracing(config, version, log);
@@ -77,8 +78,18 @@ function endOnSignal({ app, close }: Opened, { STORE_URL }: Config, tracing: Tra
     log.info({ event: 'stopped' }, 'Deckhand stopped');
     process.exit(0);
   }
-  process.on('SIGTERM', () => void stop('SIGTERM'));
-  process.on('SIGINT', () => void stop('SIGINT'));
+  for (const signal of SIGNALS) {
+    process.removeListener(signal, endBeforeStart);
+    process.on(signal, () => void stop(signal));
+  }
+}
+
+/** A closed terminal sends SIGHUP. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/** Ends the process as the signal would. The system ignores a signal without a handler if the process has the number 1. */
+function endBeforeStart(_: NodeJS.Signals, number: number): never {
+  process.exit(128 + number);
 }
 
 /** Prints one sentence if the operator can fix the fault or wait. Anything else is a bug and is logged with its stack. */

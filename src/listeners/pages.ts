@@ -105,7 +105,11 @@ export function healthRoutes(parts: HealthParts, isDraining: () => boolean): Rou
       if (isDraining()) return sendText(response, 503, 'draining');
       if (refused !== undefined) return sendText(response, 503, `slack: ${refused.reason}`);
       // Stays ready without Slack or store, because people still get an answer that says so.
-      const slack = tokenHealth.isUnreached() ? ['slack: not reached yet'] : [];
+      const slack = tokenHealth.isUnreached()
+        ? ['slack: not reached yet']
+        : tokenHealth.isDisconnected()
+          ? ['slack: not connected']
+          : [];
       const store = (await checkStore()) ? [] : [STORE_AWAY];
       sendText(response, 200, ['ready', ...slack, ...store].join(', '));
     },

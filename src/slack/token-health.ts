@@ -30,6 +30,7 @@ export function createTokenHealth(
   let owner: { installation: string | undefined } | undefined;
   let suspected = Promise.withResolvers<void>();
   let isUnreached = false;
+  let isDisconnected = false;
   return {
     /** @param installation undefined only for a test's Slack */
     belongsTo(installation: string | undefined): void {
@@ -42,6 +43,11 @@ export function createTokenHealth(
       await suspected.promise;
       suspected = Promise.withResolvers();
     },
+    /** Call it if the connection of Socket Mode opens, closes or cannot be opened. */
+    connected(isOpen: boolean): void {
+      isDisconnected = !isOpen;
+    },
+    isDisconnected: () => isDisconnected,
     /** True if Slack has not answered since the start. */
     isUnreached: () => isUnreached,
     /** @param reason a clause */
@@ -115,12 +121,17 @@ export async function checkBotToken(check: BotTokenCheck): Promise<void> {
   }
 }
 
+/** Asks Slack for the workspace or organisation of a bot token. @throws SlackFailure */
+export async function findTokenOwner(web: Web, token: string): Promise<string | undefined> {
+  const answer = await web.call(TRIAL, {}, token);
+  return answer.is_enterprise_install ? answer.enterprise_id : answer.team_id;
+}
+
 type Outcome = 'accepted' | { reason: string } | { why: string };
 
 async function tryToken({ web, token, health, signal }: BotTokenCheck): Promise<Outcome> {
   try {
-    const answer = await web.call(TRIAL, {}, token);
-    health.belongsTo(answer.is_enterprise_install ? answer.enterprise_id : answer.team_id);
+    health.belongsTo(await findTokenOwner(web, token));
     health.accept('SLACK_BOT_TOKEN');
     return 'accepted';
   } catch (error) {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { Fault } from '../../src/cli/program.ts';
@@ -86,6 +87,24 @@ it('a port in use is named, and so is an address of another machine', async () =
   expectFault(await startAt({ PORT: String(port) }), 75, `Port ${port}`, 'in use', 'PORT');
   expectFault(await startAt({ HOST: '192.0.2.1' }), 78, '192.0.2.1', 'HOST');
 });
+
+it('without HOST, IPv4 and IPv6 are listened on', async () => {
+  const { HOST: _, ...env } = MIN_ENV;
+  const config = parseConfig({ ...env, STORE_URL: await temporarySqlite() });
+  const log = createLog('silent', () => undefined);
+  const { app, close } = await openDeckhand(config, { log, version: readVersion() });
+  onTestFinished(async () => {
+    await app.stop(0);
+    await close();
+  });
+  const { port } = await app.start();
+  for (const host of ['127.0.0.1', ...(hasIpv6() ? ['[::1]'] : [])])
+    expect((await fetch(`http://${host}:${port}/healthz`)).status).toBe(200);
+});
+
+function hasIpv6(): boolean {
+  return Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+}
 
 async function listen(server: Server): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening');

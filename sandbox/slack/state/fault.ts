@@ -18,6 +18,8 @@ export interface Fault {
   delayMs?: number;
   /** Close the connection: without doing the work, or after it, so that only the answer is lost. */
   drop?: 'before' | 'after';
+  /** Do the work and answer with other values in these fields. */
+  fields?: Record<string, unknown>;
   /** Do the work and answer with something that is not JSON. */
   malformed?: boolean;
   /** How often; without it until it is cleared. */

@@ -60,7 +60,7 @@ function toAnswer({ status, headers, body }: Outcome, fault: Fault | undefined, 
   return {
     status,
     headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
-    body: JSON.stringify(warned),
+    body: JSON.stringify({ ...warned, ...fault?.fields }),
   };
 }
 

@@ -187,7 +187,7 @@ async function checkAccounts(context: Examination): Promise<Finding[]> {
   );
   if (usable.length === 0) {
     const text = `none is connected; an admin can run ${code(`${workspace.word} connect`)}`;
-    return [{ what: 'Accounts', health: 'broken', text }];
+    return [{ what: 'Accounts', health: 'limited', text }];
   }
   const [acting, forInvoicesToo] = await Promise.all(
     [{ user }, makeInvoiceUse({ user })].map(async (keyUse) =>

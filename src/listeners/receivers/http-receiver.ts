@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type App, isValidSlackRequest, type Receiver } from '@slack/bolt';
+import { z } from 'zod';
 import { parseObject } from '../../core/json.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Logger } from '../../observability/log.ts';
+import { type Collection, GLOBAL, type Store } from '../../store/store.ts';
 import { processPayload } from '../payloads/schemas.ts';
 import { type Handler, type ReadBody, Refused } from './http-server.ts';
 
@@ -19,8 +21,9 @@ export function createSignedBodyReader(options: {
   signingSecret: string;
   clock: Clock;
   readBody: ReadBody;
+  signatures: Signatures;
 }): ReadBody {
-  const { signingSecret, clock, readBody } = options;
+  const { signingSecret, clock, readBody, signatures } = options;
   return async (request) => {
     const { 'x-slack-signature': signature, 'x-slack-request-timestamp': timestamp } = request.headers;
     const at = Number(timestamp);
@@ -29,8 +32,11 @@ export function createSignedBodyReader(options: {
     if (Math.abs(lateS) > WINDOW_S) throw new Refused(401, 'stale', describeDifference(lateS));
     const body = await readBody(request);
     const headers = { 'x-slack-signature': signature, 'x-slack-request-timestamp': at };
-    if (!isValidSlackRequest({ signingSecret, body, headers, nowMilliseconds: clock.now() }))
+    if (!isValidSlackRequest({ signingSecret, body, headers, nowMilliseconds: clock.now() })) {
+      signatures.refuse();
       throw new Refused(401, 'wrong');
+    }
+    signatures.accept();
     return body;
   };
 }
@@ -38,6 +44,44 @@ export function createSignedBodyReader(options: {
 function describeDifference(lateS: number): string {
   const direction = lateS > 0 ? 'behind' : 'ahead of';
   return `its time is ${Math.abs(lateS)} s ${direction} this clock; if that goes on, set the clock right`;
+}
+
+export const RefusedSignature = z.object({ at: z.number() });
+type RefusedSignature = z.infer<typeof RefusedSignature>;
+
+/** The request refused for its signature, if no process has accepted one since. `deckhand doctor` reads it. */
+const ID = 'first';
+
+function openRefusedSignatures(store: Store): Collection<RefusedSignature> {
+  return store.of(GLOBAL).collection('refused-signatures', RefusedSignature);
+}
+
+export async function readRefusedSignature(store: Store): Promise<RefusedSignature | undefined> {
+  return openRefusedSignatures(store).get(ID);
+}
+
+/** Records whether the first signed requests are accepted. Later, a wrong signature is a stranger's. */
+export type Signatures = ReturnType<typeof createSignatures>;
+
+export function createSignatures({ store, clock, log }: { store: Store; clock: Clock; log: Logger }) {
+  const refused = openRefusedSignatures(store);
+  let state: 'untried' | 'refused' | 'accepted' = 'untried';
+  const onError = (err: unknown): void =>
+    log.warn({ event: 'signature_not_recorded', err }, 'Outcome of a signature not stored');
+  return {
+    accept(): void {
+      if (state === 'accepted') return;
+      state = 'accepted';
+      void refused.delete(ID).catch(onError);
+    },
+    refuse(): void {
+      if (state !== 'untried') return;
+      state = 'refused';
+      const reason = 'no request since the start had a right signature; check SLACK_SIGNING_SECRET';
+      log.error({ event: 'signature_refused', reason }, 'Signature of the first request refused');
+      void refused.put(ID, { at: clock.now() }).catch(onError);
+    },
+  };
 }
 
 interface HttpReceiverOptions {

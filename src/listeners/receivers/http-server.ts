@@ -118,7 +118,7 @@ export class ListenError extends Error {
   /** True if the same configuration may succeed later. */
   readonly isTemporary: boolean;
 
-  constructor({ host, port, variable = 'PORT' }: ListenOptions, cause: NodeJS.ErrnoException) {
+  constructor(host: string, { port, variable = 'PORT' }: ListenOptions, cause: NodeJS.ErrnoException) {
     super(describeListenFault(cause, host, port, variable), { cause });
     this.name = 'ListenError';
     this.isTemporary = cause.code === 'EADDRINUSE';
@@ -150,7 +150,8 @@ function describeListenFault(
 const SLOWEST = { headersMs: 10_000, requestMs: 15_000 };
 
 export interface ListenOptions {
-  host: string;
+  /** The first that the machine has. */
+  hosts: readonly [string, ...string[]];
   port: number;
   /** Variable that sets the port; `PORT` by default. */
   variable?: 'PORT' | 'METRICS_PORT';
@@ -172,10 +173,7 @@ export async function listen(routes: Routes, options: ListenOptions): Promise<Li
   server.requestTimeout = requestMs;
   server.keepAliveTimeout = 65_000;
   server.maxHeadersCount = 100;
-  server.listen({ host: options.host, port: options.port });
-  await once(server, 'listening').catch((cause) => {
-    throw new ListenError(options, cause);
-  });
+  await bind(server, options, ...options.hosts);
   return {
     port: (server.address() as AddressInfo).port,
     drain() {
@@ -183,6 +181,27 @@ export async function listen(routes: Routes, options: ListenOptions): Promise<Li
     },
     close: () => closeServer(server),
   };
+}
+
+/** Without IPv6 a machine has no `::`. */
+const NO_SUCH_ADDRESS: ReadonlySet<unknown> = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL']);
+
+/** @throws ListenError */
+async function bind(
+  server: Server,
+  options: ListenOptions,
+  host: string,
+  ...others: string[]
+): Promise<void> {
+  try {
+    server.listen({ host, port: options.port });
+    await once(server, 'listening');
+  } catch (cause) {
+    const [next, ...rest] = others;
+    const fault = cause as NodeJS.ErrnoException;
+    if (next === undefined || !NO_SUCH_ADDRESS.has(fault.code)) throw new ListenError(host, options, fault);
+    await bind(server, options, next, ...rest);
+  }
 }
 
 export function sendText(response: ServerResponse, status: number, text: string, type = 'text/plain'): void {

@@ -1,7 +1,8 @@
 import { type App, type Receiver, type ReceiverEvent, SocketModeReceiver } from '@slack/bolt';
 import type { FetchFunction } from '@slack/web-api';
+import { z } from 'zod';
 import { describeUnreached } from '../../core/http.ts';
-import { defined, parseObject } from '../../core/json.ts';
+import { defined, isObject, parseObject } from '../../core/json.ts';
 import type { Logger } from '../../observability/log.ts';
 import { createNamedFailure } from '../../slack/failure.ts';
 import { isAboutToken, type TokenHealth } from '../../slack/token-health.ts';
@@ -20,6 +21,13 @@ export interface SocketReceiverOptions {
   onOpen: (isOpen: boolean) => void;
 }
 
+/** An address to which a WebSocket can be opened. */
+const SocketAddress = z
+  .string()
+  .regex(/^wss?:\/\/[^\s#]+$/)
+  .pipe(z.url());
+const WithEvent = z.looseObject({ payload: z.looseObject({ event: z.looseObject({ type: z.string() }) }) });
+
 /** The library's own retries of a connection, but without an end. */
 const RETRIES = { forever: true, factor: 1.3, maxTimeout: 30_000 };
 const OPEN_TIMEOUT_MS = 10_000;
@@ -31,7 +39,7 @@ const PING_TIMEOUT_MS = 3_000;
  * every payload is acknowledged.
  */
 export function createSocketReceiver(options: SocketReceiverOptions): Receiver {
-  const { appToken, apiUrl, log, web, onAck, onOpen } = options;
+  const { appToken, apiUrl, log, web, onOpen } = options;
   /** Resolves once it is connected, Slack refuses the app token, or it is stopped. */
   const settled = Promise.withResolvers<void>();
   const pending = new Set<Promise<void>>();
@@ -77,26 +85,14 @@ export function createSocketReceiver(options: SocketReceiverOptions): Receiver {
     })
     .on('error', (error: unknown) => onError(options, error))
     .on('reconnecting', () => onLost(options));
-
-  /** Processes a payload, even if the connection is lost before its ack. */
-  async function processAndAcknowledge(app: App, { body, ack }: ReceiverEvent): Promise<void> {
-    const arrivedAt = performance.now();
-    const result = await processPayload(app, body, log);
-    if (result === undefined) return;
-    try {
-      await ack(result.answer);
-      onAck(performance.now() - arrivedAt);
-    } catch (err) {
-      log.warn({ event: 'ack_not_sent', err }, 'Acknowledgement not sent');
-    }
-  }
+  guardMessages(receiver.client);
 
   return {
     init(app) {
       const gate: Pick<App, 'processEvent'> = {
         async processEvent(event) {
           if (isStopping) return;
-          const work = processAndAcknowledge(app, event).finally(() => pending.delete(work));
+          const work = processAndAcknowledge(options, app, event).finally(() => pending.delete(work));
           pending.add(work);
           await work;
         },
@@ -118,6 +114,40 @@ export function createSocketReceiver(options: SocketReceiverOptions): Receiver {
       if (!isConnecting) await receiver.stop();
     },
   };
+}
+
+/** Processes a payload, even if the connection is lost before its ack. */
+async function processAndAcknowledge(
+  { log, onAck }: SocketReceiverOptions,
+  app: App,
+  { body, ack }: ReceiverEvent,
+): Promise<void> {
+  const arrivedAt = performance.now();
+  const result = await processPayload(app, body, log);
+  // Slack tells a person who waits for an answer, but would only send an event again.
+  if (result === undefined && body.type !== 'event_callback') return;
+  try {
+    await ack(result?.answer);
+    onAck(performance.now() - arrivedAt);
+  } catch (err) {
+    log.warn({ event: 'ack_not_sent', err }, 'Acknowledgement not sent');
+  }
+}
+
+/**
+ * Keeps messages from the client on which it would throw: other than objects, and those of events without one, such as
+ * `app_rate_limited`. The latter get another type, which the client passes on.
+ */
+function guardMessages(client: SocketModeReceiver['client']): void {
+  const read = client.listeners('ws_message');
+  client.removeAllListeners('ws_message').on('ws_message', (data: unknown, isBinary: boolean) => {
+    const message = typeof data === 'string' ? parseObject(data) : undefined;
+    if (message === undefined) return;
+    const isWhole = message.type !== 'events_api' || WithEvent.safeParse(message).success;
+    const payload = { type: 'event_callback', ...(isObject(message.payload) ? message.payload : {}) };
+    const passed = isWhole ? data : JSON.stringify({ ...message, type: 'events_api_without_event', payload });
+    for (const each of read) each(passed, isBinary);
+  });
 }
 
 /** Logs why the WebSocket did not open; the library retries. */
@@ -150,6 +180,10 @@ async function requestAddress(
   // The client itself heeds `Retry-After` and retries after every other status.
   if (answer.status !== 200) return answer;
   const result = parseObject(await answer.clone().text());
+  if (result?.ok === true && !SocketAddress.safeParse(result.url).success) {
+    reportNotOpened(options, 'no_address');
+    throw createNamedFailure('apps.connections.open', 'no_address');
+  }
   if (result?.ok === true) {
     tokenHealth.accept('SLACK_APP_TOKEN');
     return answer;

@@ -2,10 +2,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect } from 'vitest';
 import { DOCTOR } from '../../../src/cli/doctor.ts';
 import { runProgram } from '../../../src/cli/program.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
+import { openBackend } from '../../../src/open.ts';
 import { ask } from '../../support/asking.ts';
 import { BRISK, briskClock } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
 import { MIN_ENV, runDeckhand } from '../../support/run-deckhand.ts';
+import { sendSigned } from '../../support/signed.ts';
+import { temporarySqlite } from '../../support/temporary.ts';
 import { ACCOUNT, EMAIL, type TestWorldOptions } from '../../support/test-world.ts';
 
 const ENCRYPTION_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
@@ -86,6 +90,43 @@ ok     The service also offers: ${OFFERS}
     expect(out).toMatch(/^FAULT {2}Account acme: The service/m);
     // What the checks found is theirs alone.
     expect(await ask(world, '/deckhand projects')).toContain('2 projects');
+  });
+
+  test('of a new installation finds no fault', async ({ world }) => {
+    const { SLACK_BOT_TOKEN, SLACK_API_URL } = world.config;
+    const STORE_URL = await temporarySqlite();
+    const env = { ...MIN_ENV, ENCRYPTION_KEYS, SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL };
+    const { close } = await openBackend(STORE_URL, { clock: systemClock });
+    await close();
+    const { code, out } = await runProgram(DOCTOR, [], env);
+    expect(out).toContain('note   Accounts: none is connected; an admin can run /deckhand connect\n');
+    expect([code, out]).toEqual([0, expect.not.stringContaining('FAULT')]);
+
+    // The other checks need no Slack.
+    const away = await runProgram(DOCTOR, [], { ...env, SLACK_API_URL: 'http://127.0.0.1:9/api/' });
+    expect(away.code).toBe(1);
+    expect(away.out.match(/^FAULT.*$/gm)).toEqual([
+      'FAULT  Slack: Slack cannot be reached: the connection was refused',
+    ]);
+    for (const what of ['Store: answers', 'Scheduler: no due', 'Accounts: none'])
+      expect(away.out).toContain(what);
+    const refused = await runProgram(DOCTOR, [], { ...env, SLACK_BOT_TOKEN: 'xoxb-wrong' });
+    expect(refused.out).toContain('FAULT  Slack: Slack refuses it: invalid_auth\n');
+    expect(refused.out).toContain('Store: answers');
+  });
+
+  test('from a shell says that Slack’s requests have another signature, until one is right', async ({
+    world,
+  }) => {
+    const { SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL } = world.config;
+    const env = { ...MIN_ENV, ENCRYPTION_KEYS, SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL };
+    const signingSecret = () =>
+      runProgram(DOCTOR, [], env).then(({ out }) => out.match(/^.*Signing secret.*$/m)?.[0]);
+    await sendSigned(world, 'command=%2Fdeckhand', { signature: `v0=${'f'.repeat(64)}` });
+    expect(await world.logged('signature_refused')).toContain('check SLACK_SIGNING_SECRET');
+    await expect.poll(signingSecret).toMatch(/^FAULT {2}Signing secret: .* Check SLACK_SIGNING_SECRET$/);
+    await ask(world, '/deckhand whoami');
+    await expect.poll(signingSecret).toBeUndefined();
   });
 
   test('from a shell says that nobody does the jobs that are due', async ({ world }) => {

@@ -31,7 +31,7 @@ describe('the listener', () => {
           throw new Error('canary in an error');
         },
       },
-      { host: '127.0.0.1', port: 0, log, ...slowest },
+      { hosts: ['127.0.0.1'], port: 0, log, ...slowest },
     );
     onTestFinished(() => listener.close());
     return listener;

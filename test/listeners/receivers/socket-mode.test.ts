@@ -111,6 +111,45 @@ describe.concurrent('Socket Mode', () => {
     await world.logged('"event":"slack_token_accepted"');
   });
 
+  it.for([
+    {},
+    { url: 'wss-primary.slack.com/link' },
+    { url: 'https://slack.test' },
+    { url: 5 },
+    { url: 'wss://' },
+  ])(
+    'is tried on where Slack gives %o for an address, and readiness says so meanwhile',
+    async (fields, { world, expect }) => {
+      const { slack } = world;
+      const old = ids(slack);
+      const undo = slack.fault({ method: 'apps.connections.open', fields: { url: undefined, ...fields } });
+      slack.dropConnections();
+      await world.logged('"event":"slack_socket_not_opened"');
+      const readiness = async () => (await fetch(`${world.origin}/readyz`)).text();
+      expect(await readiness()).toBe('ready, slack: not connected');
+      undo();
+      await untilReplaced(slack, old);
+      await expect.poll(readiness).toBe('ready');
+      expect(world.logs.join('')).not.toContain('unhandled_rejection');
+    },
+  );
+
+  it.for([
+    ['without an event', { type: 'event_callback' }],
+    ['about a limit', { type: 'app_rate_limited', team_id: TEAM, minute_rate_limited: 1 }],
+    ['that is null', null],
+    ['with an event that is a word', { type: 'event_callback', event: 'x' }],
+    ['with half an event', { type: 'event_callback', event_id: 'Ev1', event: { type: 'app_home_opened' } }],
+  ] as const)('acknowledges a payload %s', async ([, payload], { world, expect }) => {
+    const { slack } = world;
+    const [before] = slack.connections();
+    const event = await slack.sendEvent(TEAM, { type: 'app_mention', user: PEOPLE.member, text: 'x' });
+    if (event === undefined) throw new Error('The event was not sent');
+    const { outcome } = await slack.redeliver({ ...event, payload: payload as never });
+    expect(outcome).toBe('ok');
+    expect(slack.connections()).toEqual([before]);
+  });
+
   it('ends in order where Slack cannot be reached', async ({ world }) => {
     const { slack } = world;
     slack.fault({ method: 'apps.connections.open', error: 'internal_error' });
