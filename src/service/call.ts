@@ -107,7 +107,21 @@ export function unexpected(
   return new ServiceError('unexpected', operation, { status, detail, ...more });
 }
 
+/** Parsing more values would hold everything else up. 20,000 events of usual length have fewer. */
+const MAX_VALUES = 300_000;
+const BEFORE_VALUES: ReadonlySet<number> = new Set(Buffer.from('[{,'));
+
+/** True if the JSON text has too many values, whatever their nesting. */
+function hasTooManyValues(body: Buffer): boolean {
+  let values = 0;
+  for (let at = 0; at < body.length && values <= MAX_VALUES; at += 1)
+    if (BEFORE_VALUES.has(body[at] ?? 0)) values += 1;
+  return values > MAX_VALUES;
+}
+
 function parseJson(answer: HttpAnswer, operation: string): unknown {
+  if (hasTooManyValues(answer.body))
+    throw unexpected(operation, answer.status, 'the answer is too large', { fault: 'too_large' });
   try {
     return JSON.parse(decodeBody(answer));
   } catch {
