@@ -5,6 +5,7 @@ import { describeUnreached } from '../../core/http.ts';
 import { defined } from '../../core/json.ts';
 import { toClause } from '../../core/mrkdwn.ts';
 import { nextPollMs } from '../../core/retry.ts';
+import { HOUR_MS } from '../../core/time/clock.ts';
 import type { JobType } from '../../jobs/jobs.ts';
 import type { KeyUse } from '../../records/accounts.ts';
 import type { FeedKind, FeedOf } from '../../records/feeds.ts';
@@ -132,19 +133,45 @@ export async function pollPushed<K extends FeedKind, Page>(
 ): Promise<void> {
   const { clock, slack, store } = workspace;
   const { account, signal } = poll;
-  const { lookedAt = 0, retryAt = 0 } =
-    (await openPaces(store).get(makePaceId(source, account))) ?? STEADY_PACE;
-  // Another replica may have read it just now. Its clock may differ.
-  const pauseMs = lookedAt + PUSH_PAUSE_MS - clock.now();
-  if (pauseMs > 0) await clock.sleep(Math.min(pauseMs, PUSH_PAUSE_MS), signal);
+  const paceId = makePaceId(source, account);
+  const { lookedAt = 0, retryAt = 0 } = (await openPaces(store).get(paceId)) ?? STEADY_PACE;
+  const isOurs = await claimRead(workspace, paceId, { lookedAt, signal });
   const active = await listActive(workspace, source.kind, account);
   if (active.length === 0) return;
-  if (retryAt > clock.now()) {
+  if (!isOurs || retryAt > clock.now()) {
     await source.onRead?.(workspace, { ...poll, active, page: undefined });
     return;
   }
   await slack.expectToken();
   await pollAccount(workspace, source, { id: randomUUID(), ...poll }, active);
+}
+
+/** The latest read of an account that the service's calls caused. */
+export const PushedRead = z.object({
+  id: z.string(),
+  /** When it began, milliseconds since the epoch. */
+  at: z.number(),
+});
+type PushedRead = z.infer<typeof PushedRead>;
+
+/**
+ * Waits until an account may be read again.
+ * @returns false if another replica has begun to read it since: that read finds what the calls were about
+ */
+async function claimRead(
+  { clock, store }: Workspace,
+  paceId: string,
+  { lookedAt, signal }: { lookedAt: number; signal: AbortSignal },
+): Promise<boolean> {
+  const reads = store.collection('pushed-reads', PushedRead);
+  const earlier = await reads.get(paceId);
+  const pauseMs = Math.max(lookedAt, earlier?.at ?? 0) + PUSH_PAUSE_MS - clock.now();
+  // The clock of another replica may differ.
+  if (pauseMs > 0) await clock.sleep(Math.min(pauseMs, PUSH_PAUSE_MS), signal);
+  const own = { id: randomUUID(), at: clock.now() };
+  const isFree = (current: PushedRead | undefined): boolean => current?.id === earlier?.id;
+  const latest = await reads.update(paceId, (current) => (isFree(current) ? own : current), own.at + HOUR_MS);
+  return latest?.id === own.id;
 }
 
 /**
@@ -161,7 +188,7 @@ async function pollAccount<K extends FeedKind, Page>(
   const paces = openPaces(workspace.store);
   const paceId = makePaceId(source, name);
   const before = (await paces.get(paceId)) ?? STEADY_PACE;
-  if (account === undefined) return before;
+  if (account === undefined || isReadBefore(before, pushed, workspace.clock.now())) return before;
   const { failures, notFound = 0, lookedAt } = before;
   const store = async (pace: Pace): Promise<Pace> => {
     await paces.put(paceId, pace);
@@ -172,7 +199,7 @@ async function pollAccount<K extends FeedKind, Page>(
     await source.keep?.(workspace, name, page);
     await takePage(workspace, source, active, page);
     const pauseMs = await source.onRead?.(workspace, { account: name, active, page, pushed });
-    return await store({ failures: 0, lookedAt: workspace.clock.now(), ...defined({ pauseMs }) });
+    return await store(makePace(workspace.clock.now(), pushed, pauseMs));
   } catch (error) {
     if (!(error instanceof AccountFailure) || signal.aborted) throw error;
     const { kind: failure, operation, status, retryAt } = error.cause;
@@ -187,8 +214,7 @@ async function pollAccount<K extends FeedKind, Page>(
       return pace;
     }
     const isNotFound = failure === 'record_not_found';
-    const mayPass = isNotFound ? notFound + 1 < NOT_FOUND_POLLS : !REFUSALS.has(failure);
-    if (mayPass) {
+    if (mayPass(failure, notFound + 1)) {
       const pace = { failures: failures + 1, retryAt, lookedAt };
       return store({ ...pace, notFound: isNotFound ? notFound + 1 : undefined });
     }
@@ -197,6 +223,22 @@ async function pollAccount<K extends FeedKind, Page>(
     await pauseActive(workspace, present, { why, causeId: `refused ${source.queue} ${id}` });
     return store({ ...STEADY_PACE, lookedAt });
   }
+}
+
+/** @param notFound number of polls in a row that got `record_not_found`, if this one did */
+function mayPass(failure: ServiceErrorKind, notFound: number): boolean {
+  return failure === 'record_not_found' ? notFound < NOT_FOUND_POLLS : !REFUSALS.has(failure);
+}
+
+/** True for a poll right after a read that a call of the service caused. */
+function isReadBefore({ pushedAt }: Pace, pushed: Poll['pushed'], now: number): boolean {
+  return pushed.size === 0 && pushedAt !== undefined && now - pushedAt < PUSH_PAUSE_MS;
+}
+
+/** The pace after an answer. */
+function makePace(now: number, pushed: Poll['pushed'], pauseMs: number | undefined): Pace {
+  const pushedAt = pushed.size > 0 ? now : undefined;
+  return { failures: 0, lookedAt: now, ...defined({ pauseMs, pushedAt }) };
 }
 
 async function takePage<K extends FeedKind, Page>(
@@ -260,6 +302,8 @@ export const Pace = z.object({
   notFound: z.number().optional(),
   /** Time of the service's latest answer, milliseconds since the epoch. */
   lookedAt: z.number().optional(),
+  /** Time of that answer, if a call of the service caused the read. */
+  pushedAt: z.number().optional(),
   /** Wait before the next poll; an interval if left out. */
   pauseMs: z.number().optional(),
 });

@@ -22,7 +22,7 @@ import {
   TEAM,
   type TestWorld,
 } from '../../support/test-world.ts';
-import { test as base, dms, OTHER, say, shown, untilShown } from '../channel.ts';
+import { test as base, deploy, dms, OTHER, say, shown, untilShown } from '../channel.ts';
 import {
   call,
   flags,
@@ -34,6 +34,7 @@ import {
   PORT,
   PUBLIC_URL,
   project,
+  reads,
   watchPushed,
 } from './pushing.ts';
 
@@ -70,7 +71,7 @@ async function moveByFile(world: TestWorld): Promise<void> {
   expect(await runProgram(APPLY, [path], env)).toMatchObject({ code: 0, err: '' });
 }
 
-describe('an integration that is being made, on two replicas', () => {
+describe('on two replicas', () => {
   let world: TestWorld;
   beforeEach(async () => {
     world = await openTestWorld({ env: { PUBLIC_URL, PORT, STORE_URL: await freshDatabase() } });
@@ -80,7 +81,7 @@ describe('an integration that is being made, on two replicas', () => {
   });
 
   /** Starts another replica, to which Slack sends what follows. */
-  async function switchToReplica(): Promise<void> {
+  async function switchToReplica(): Promise<number> {
     const log = createLog('silent');
     const opened = await openDeckhand({ ...world.config, PORT: 0 }, { log, version: readVersion() });
     const { port } = await opened.app.start();
@@ -89,6 +90,7 @@ describe('an integration that is being made, on two replicas', () => {
       await opened.close();
     });
     world.slack.deliverTo(`http://127.0.0.1:${port}/slack/events`);
+    return port;
   }
 
   it.each([
@@ -97,22 +99,25 @@ describe('an integration that is being made, on two replicas', () => {
     { act: 'disconnect', isOther: false },
     { act: 'disconnect', isOther: true },
     { act: 'move by a file', isOther: true },
-  ])('is off in the end after $act, by another replica: $isOther', async ({ act, isOther }) => {
-    const acts: Record<string, typeof unwatch> = { unwatch, disconnect, 'move by a file': moveByFile };
-    await say(world, 'watch storefront all');
-    world.service.faults.add({ method: 'POST', path: INTEGRATIONS, delayMs: 1_500, times: 1 });
-    const isAsked = asked(world, 'POST');
-    const hearing = hearWithinSeconds(world);
-    await isAsked;
-    if (isOther) await switchToReplica();
-    await acts[act]?.(world);
-    await hearing;
-    await expect.poll(() => flags(world), { timeout: 10_000 }).toEqual(OFF);
-    expect((await call(hook(world))).status).toBe(404);
-    expect(dms(world).filter((text) => text.includes(TO_REMOVE))).toEqual([]);
-  });
+  ])(
+    'an integration that is being made is off in the end after $act, by another replica: $isOther',
+    async ({ act, isOther }) => {
+      const acts: Record<string, typeof unwatch> = { unwatch, disconnect, 'move by a file': moveByFile };
+      await say(world, 'watch storefront all');
+      world.service.faults.add({ method: 'POST', path: INTEGRATIONS, delayMs: 1_500, times: 1 });
+      const isAsked = asked(world, 'POST');
+      const hearing = hearWithinSeconds(world);
+      await isAsked;
+      if (isOther) await switchToReplica();
+      await acts[act]?.(world);
+      await hearing;
+      await expect.poll(() => flags(world), { timeout: 10_000 }).toEqual(OFF);
+      expect((await call(hook(world))).status).toBe(404);
+      expect(dms(world).filter((text) => text.includes(TO_REMOVE))).toEqual([]);
+    },
+  );
 
-  it('is one, if two people ask for it at the same time', async () => {
+  it('an integration is one, if two people ask for it at the same time', async () => {
     await say(world, 'watch storefront all');
     world.service.faults.add({ method: 'POST', path: INTEGRATIONS, delayMs: 500, times: 1 });
     const isAsked = asked(world, 'POST');
@@ -125,6 +130,30 @@ describe('an integration that is being made, on two replicas', () => {
     await expect.poll(() => hook(world) !== first && hook(world) !== '').toBe(true);
     await expect.poll(async () => (await call(hook(world))).status).toBe(204);
     expect(flags(world)).toEqual(ON);
+  });
+
+  it('an account is read every two seconds by both together, and what comes in between is read at their end', async () => {
+    await watchPushed(world);
+    const url = hook(world);
+    const port = await switchToReplica();
+    const both = [url, url.replace(`:${PORT}/`, `:${port}/`)];
+    world.service.requests.clear();
+    const arrivals: number[] = [];
+    const count = async (): Promise<void> => {
+      await world.service.requests.nextArrival(({ path }) => path.endsWith('/activity'));
+      arrivals.push(performance.now());
+    };
+    for (let read = 0; read < 3; read += 1) {
+      const isRead = count();
+      await Promise.all([...both, ...both].map((each) => call(each)));
+      await isRead;
+    }
+    deploy(world, 'between');
+    await untilShown(world, 'between');
+    const gaps = arrivals.slice(1).map((at, index) => at - (arrivals[index] ?? 0));
+    // Timers may end a little early.
+    for (const gap of gaps) expect(gap).toBeGreaterThan(1_900);
+    expect(reads(world)).toBeLessThanOrEqual(arrivals.length + 1);
   });
 });
 

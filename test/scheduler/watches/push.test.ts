@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { ask, shareList } from '../../support/asking.ts';
-import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
+import { openBrowser } from '../../support/installing.ts';
+import { ACCOUNT, CHANNEL, CREDENTIALS, openTestWorld, PEOPLE, TEAM } from '../../support/test-world.ts';
 import { test as base, deploy, OTHER, press, say, shown, untilShown } from '../channel.ts';
 import { type DigestWorld, openDigestWorld } from '../digests/digest-world.ts';
 import {
@@ -171,13 +172,46 @@ describe('a call of the service', () => {
     expect((await call(hook(world).replace(BASE, ''))).status).toBe(204);
   });
 
-  test('finds nothing after an uninstall', async ({ world }) => {
-    await watchPushed(world);
-    const url = hook(world);
+  it('finds nothing after an uninstall, and goes on in another workspace', async () => {
+    const env = { PUBLIC_URL: `http://127.0.0.1:${PORT}`, PORT };
+    const world = await openTestWorld({ byOauth: true, env });
+    onTestFinished(() => world.stop());
+    world.slack.addWorkspace({
+      id: 'T0OTHER',
+      name: 'Other',
+      installed: false,
+      users: [{ id: PEOPLE.admin, name: 'ann', is_admin: true }],
+      channels: [{ id: CHANNEL, name: 'deploys', members: [PEOPLE.admin] }],
+    });
+    const teams = [TEAM, 'T0OTHER'];
+    const issued: string[] = [];
+    for (const team of teams) {
+      await openBrowser(world).install(team, PEOPLE.admin);
+      const { slack } = world;
+      const ann = slack.as(team, PEOPLE.admin);
+      slack.invite(team, CHANNEL, 'bot');
+      await ann.command(CHANNEL, '/deckhand connect');
+      await slack.until(() => ann.openView()?.content.callback_id === 'connect');
+      await ann.submit('connect', CREDENTIALS);
+      await slack.until(() => slack.ephemerals(team, PEOPLE.admin).length > 0);
+      const before = slack.messages(team, CHANNEL).length;
+      await ann.command(CHANNEL, '/deckhand watch storefront all');
+      await slack.until(() => slack.messages(team, CHANNEL).length > before);
+      const card = slack.messages(team, CHANNEL).at(-1);
+      const [actionId = ''] = /watch:push#\w+/.exec(JSON.stringify(card?.blocks)) ?? [];
+      await ann.click({ channel: CHANNEL, ts: card?.ts ?? '' }, { actionId });
+      await slack.until(() => ann.openView()?.content.callback_id === 'watch.push');
+      await ann.submit('watch.push', {});
+      await expect.poll(() => integrations(world).length).toBe(issued.length + 1);
+      issued.push(integrations(world).at(-1)?.properties.url ?? '');
+    }
+    const statuses = () => Promise.all(issued.map(async (url) => (await call(url)).status));
+    expect(await statuses()).toEqual([204, 204]);
     world.slack.uninstall(TEAM);
     await world.logged('"event":"uninstalled"');
-    expect((await call(url)).status).toBe(404);
-    expect(await world.app.parts.store.of('-').collection('hook-tokens', z.unknown()).list()).toEqual([]);
+    expect(await statuses()).toEqual([404, 204]);
+    const tokens = await world.app.parts.store.of('-').collection('hook-tokens', z.unknown()).list();
+    expect(tokens.map(({ doc }) => doc)).toMatchObject([{ workspace: 'T0OTHER' }]);
   });
 
   test('during a read has the feed read once more', async ({ world }) => {
@@ -283,6 +317,22 @@ describe('by the clock', () => {
     expect(shown(world)).toContain('other01');
     await world.pass(400_000);
     expect(await ask(world, '/deckhand watch list')).not.toContain('do not arrive');
+    // A call about one, to which the service is busy, says nothing of the other.
+    world.service.faults.add({ path: `/${ACCOUNT}/activity`, status: 429, retryAfter: '1', times: 1 });
+    deploy(world, 'busy001');
+    await secondsUntilRead();
+    await world.pass(400_000);
+    expect(shown(world)).toContain('busy001');
+    expect(await ask(world, '/deckhand watch list all')).not.toContain('do not arrive');
+  });
+
+  it('a poll that is due right after a call does not read the account again', async () => {
+    await secondsUntilRead();
+    await world.pass(59_000);
+    const before = reads(world);
+    deploy(world, 'between');
+    await expect.poll(() => reads(world)).toBeGreaterThan(before);
+    expect(await secondsUntilRead()).toBeGreaterThan(30);
   });
 
   it('a slow call is cut after ten seconds', async () => {
