@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { code, dateTime } from '../../core/mrkdwn.ts';
+import { bold, code, dateTime } from '../../core/mrkdwn.ts';
 import { addDays, dayAt, instantAt } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/accounts.ts';
 import type { Watch } from '../../records/schedules.ts';
@@ -61,7 +61,8 @@ export const watchMine = defineCommand({
     const account = await resolveAccount(requested, SCHEDULES);
     const { user, requestId } = invocation;
     const names = await workspace.names.list(account.name);
-    if (!names.some((claim) => claim.user === user)) {
+    const claim = names.find((one) => one.user === user);
+    if (claim === undefined) {
       // The command continues once the person has claimed a name.
       await workspace.waiting.keep(invocation, `watch mine ${mode} --account ${account.name}`, account.name);
       return { kind: 'run', text: `me --account ${account.name}` };
@@ -69,7 +70,7 @@ export const watchMine = defineCommand({
     const channel = await workspace.slack.openDirect(user);
     const watched = { channel, account, mode, user, requestId, person: user };
     await setUpWatch(workspace, watched);
-    const text = `:eyes: You will get a direct message about ${MODE_WORDS[mode]} of your own deployments in ${code(account.name)}.`;
+    const text = `:eyes: You will get a direct message about ${MODE_WORDS[mode]} of your own deployments in ${code(account.name)}, as ${bold(claim.name, 100)}. If the service renames you, ${code(`${workspace.word} me <name>`)} takes the new name.`;
     return replyPrivately(say(text), { target: account.name });
   },
   actions: [muteAction],

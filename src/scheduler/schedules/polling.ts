@@ -266,11 +266,12 @@ async function takeNews<K extends FeedKind, Page>(
     mentions,
   }: { feed: FeedOf<K>; active: readonly ScheduleOf<K>[]; page: Page; mentions: Mentions },
 ): Promise<void> {
-  const context = pageContext(workspace, mentions);
+  const first = pageContext(workspace, mentions);
   // Most polls find nothing. Then nothing is written.
-  const isMoved = JSON.stringify(source.after(feed, active, page, context)) !== JSON.stringify(feed);
+  const isMoved = JSON.stringify(source.after(feed, active, page, first)) !== JSON.stringify(feed);
   if (!isMoved) return postPending(workspace, source, feed);
   await source.onNews?.(workspace, feed, active, page);
+  const context = pageContext(workspace, await workspace.names.mentions(feed.account));
   const changed = await workspace.feeds.update(source.kind, feed, async (current) => {
     const followers = await listFollowers(workspace, source.kind, feed);
     const present = followers.filter(({ state }) => state.kind === 'active');

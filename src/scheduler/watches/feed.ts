@@ -35,6 +35,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import type { PageContext, Source } from '../schedules/polling.ts';
 import { notePushes } from './arrivals.ts';
 import { type FoundOutcome, followOutcomes, isFollowed, isPlaced } from './news.ts';
+import { followRenamed } from './renames.ts';
 
 const INTERVAL_MS = 60_000;
 /** API 4.9 (docs/service-api.md). Seven days, so that neither time zones nor a pause of Deckhand hide an event. */
@@ -59,7 +60,7 @@ export const ACTIVITY: Source<'watch', FeedPage> = {
   },
   keep: ({ ledger }, account, page) => ledger.take(account, page),
   after: afterPage,
-  onNews: storePresentNames,
+  onNews: storeNames,
   onRead: (workspace, { account, active: watches, page, pushed }) =>
     notePushes(workspace, { account, watches, events: page?.events, pushed }, ACTIVITY.intervalMs(workspace)),
 };
@@ -138,14 +139,24 @@ export function afterPage(
   return batches.length === 0 ? next : { ...next, pending: [...feed.pending, ...batches] };
 }
 
-/** Stores the present names of the projects of watches, taken from the newest events. */
-async function storePresentNames(
-  { clock, schedules }: Workspace,
-  { cursor }: ActivityFeed,
+/** Stores the present names of people and projects. */
+async function storeNames(
+  workspace: Workspace,
+  feed: ActivityFeed,
   watches: readonly Watch[],
   page: FeedPage,
 ): Promise<void> {
-  const { fresh } = advance(cursor, page.events, clock.now(), page.unread);
+  const { fresh } = advance(feed.cursor, page.events, workspace.clock.now(), page.unread);
+  await storePresentNames(workspace, watches, fresh);
+  await followRenamed(workspace, feed, watches, fresh);
+}
+
+/** Stores the present names of the projects of watches, taken from the newest events. */
+async function storePresentNames(
+  { schedules }: Workspace,
+  watches: readonly Watch[],
+  fresh: readonly ActivityEvent[],
+): Promise<void> {
   for (const watch of watches) {
     const { project } = watch;
     const newest = fresh.findLast(
