@@ -5,7 +5,11 @@ import { parseMrkdwn } from '../../../slack/web/src/mrkdwn/parse-mrkdwn.ts';
 
 const text = (value: string): Inline => ({ type: 'text', text: value });
 const mark = (type: 'bold' | 'italic' | 'strike', ...children: Inline[]): Inline => ({ type, children });
-const link = (url: string, label = url): Inline => ({ type: 'link', url, children: [text(label)] });
+const link = (url: string, ...children: Inline[]): Inline => ({
+  type: 'link',
+  url,
+  children: children.length > 0 ? children : [text(url)],
+});
 const user = (id: string): Inline => ({ type: 'user', id });
 const emoji = (name: string): Inline => ({ type: 'emoji', name });
 const bold = mark('bold', text('bold'));
@@ -26,15 +30,23 @@ const lines: [line: string, nodes: Inline[]][] = [
   ['<@U0MAX> <!here>', [user('U0MAX'), text(' '), { type: 'broadcast', range: 'here' }]],
   ['<#C1|deploys>', [{ type: 'channel', id: 'C1', label: 'deploys' }]],
   ['<!subteam^S1|@ops>', [{ type: 'usergroup', id: 'S1' }]],
-  ['<https://a.example/?x=1&amp;y=2|the *page*>', [link('https://a.example/?x=1&y=2', 'the *page*')]],
+  [
+    '<https://a.example/?x=1&amp;y=2|the *bold* :x:>',
+    [link('https://a.example/?x=1&y=2', text('the '), bold, text(' '), emoji('x'))],
+  ],
   ['see https://a.example/b, or', [text('see '), link('https://a.example/b'), text(', or')]],
-  ['<mailto:a@b.example|write>', [link('mailto:a@b.example', 'write')]],
+  ['<mailto:a@b.example|write>', [link('mailto:a@b.example', text('write'))]],
   ['<javascript:alert(1)|x>', [text('<javascript:alert(1)|x>')]],
   ['<script>x</script>', [text('<script>x</script>')]],
   [':tada: at 10:30:45', [emoji('tada'), text(' at 10'), emoji('30'), text('45')]],
   [
     '<!date^1772443800^{date} at {time}^https://a.example/|some day>',
     [{ type: 'date', ...date, fallback: 'some day' }],
+  ],
+  // Slack shows the fallback as it is: the only way to a sign that formats nothing.
+  [
+    '*a<!date^00000000^{_}|*>b* <!date^00000000^{_}|_>c_ <!date^00000000^{_}|`>d`',
+    [mark('bold', text('a'), text('*'), text('b')), text(' '), text('_'), text('c_ '), text('`'), text('d`')],
   ],
   ['<!date^soon^{date}|x>', [text('<!date^soon^{date}|x>')]],
 ];

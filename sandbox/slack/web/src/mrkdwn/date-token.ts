@@ -5,12 +5,17 @@ const DAY_MS = 24 * HOUR_MS;
 /**
  * Writes one of Slack's date tokens in the reader's own zone and language.
  * @param timestamp seconds since the epoch
- * @param format text with `{date}`, `{time}` and the like; what is not known stays as it is
+ * @param format text with `{date}`, `{time}` and the like
  * @param now milliseconds since the epoch, for "today" and "ago"
  */
 export function formatDate(timestamp: number, format: string, now: number = Date.now()): string {
   const date = new Date(timestamp * 1000);
   return format.replace(/\{(\w+)\}/g, (token, name: string) => writers[name]?.(date, now) ?? token);
+}
+
+/** False if Slack cannot format a date so, and shows the token's fallback instead. */
+export function isDateFormat(format: string): boolean {
+  return [...format.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => writers[name] !== undefined);
 }
 
 type Writer = (date: Date, now: number) => string;

@@ -61,7 +61,7 @@ function readAt(line: string, at: number, isVerbatim: boolean): Found | undefine
 function readToken(line: string, at: number): Found | undefined {
   const end = line.indexOf('>', at);
   if (end < 0) return undefined;
-  const node = parseToken(line.slice(at + 1, end));
+  const node = parseToken(line.slice(at + 1, end), (label) => parseInline(label, true));
   return node && { node, end: end + 1 };
 }
 
@@ -102,9 +102,13 @@ function readMark(line: string, at: number, isVerbatim: boolean): Found | undefi
   return { node: { type, children: parseInline(line.slice(at + 1, end), isVerbatim) }, end: end + 1 };
 }
 
+/** The end of a mark. Signs within `<…>` are no marks. */
 function findClosing(line: string, from: number, mark: string): number | undefined {
-  for (let at = line.indexOf(mark, from); at >= 0; at = line.indexOf(mark, at + 1)) {
-    if (at > from && !isBlank(line[at - 1]) && !isWordCharacter(line[at + 1]) && line[at + 1] !== mark)
+  for (let at = from; at < line.length; at += 1) {
+    const token = line[at] === '<' ? readToken(line, at) : undefined;
+    if (token !== undefined) at = token.end - 1;
+    else if (line[at] !== mark) continue;
+    else if (at > from && !isBlank(line[at - 1]) && !isWordCharacter(line[at + 1]) && line[at + 1] !== mark)
       return at;
   }
   return undefined;

@@ -1,12 +1,15 @@
+import { isDateFormat } from './date-token.ts';
 import type { Inline } from './nodes.ts';
 import { unescapeText } from './unescape.ts';
 
+type ReadLabel = (label: string) => Inline[];
+
 /** Reads what stands between `<` and `>`; `undefined` when Slack would show it as text. */
-export function parseToken(token: string): Inline | undefined {
+export function parseToken(token: string, readLabel: ReadLabel): Inline | undefined {
   if (token.startsWith('@')) return mention('user', token);
   if (token.startsWith('#')) return mention('channel', token);
   if (token.startsWith('!')) return parseSpecial(token);
-  return parseLink(token);
+  return parseLink(token, readLabel);
 }
 
 function mention(type: 'user' | 'channel', token: string): Inline | undefined {
@@ -26,6 +29,7 @@ function parseDate(token: string): Inline | undefined {
   const [parts, fallback] = split(token);
   const [, timestamp, format, url] = parts.split('^');
   if (!timestamp || !/^\d{1,12}$/.test(timestamp) || !format) return undefined;
+  if (fallback && !isDateFormat(unescapeText(format))) return { type: 'text', text: fallback };
   return {
     type: 'date',
     timestamp: Number(timestamp),
@@ -35,14 +39,18 @@ function parseDate(token: string): Inline | undefined {
   };
 }
 
-function parseLink(token: string): Inline | undefined {
-  const [raw, label] = split(token);
+function parseLink(token: string, readLabel: ReadLabel): Inline | undefined {
+  const bar = token.indexOf('|');
+  const raw = bar < 0 ? token : token.slice(0, bar);
   if (!/^(?:https?:\/\/|mailto:|tel:)/.test(raw)) return undefined;
   const url = unescapeText(raw);
   return {
     type: 'link',
     url,
-    children: [{ type: 'text', text: label ?? url.replace(/^(?:mailto|tel):/, '') }],
+    children:
+      bar < 0
+        ? [{ type: 'text', text: url.replace(/^(?:mailto|tel):/, '') }]
+        : readLabel(token.slice(bar + 1)),
   };
 }
 
