@@ -14,8 +14,17 @@ const INVISIBLE =
 const ORDINARY = /^[!-~]+(?: [!-~]+)*$/;
 const SPACES = /[\t\n\r\v\f\u0085\u2028\u2029 ]+/g;
 
-const MARKUP_SIGN = /[&<>]/;
+const MARKUP_SIGN = /[&<>*_~`:＊＿｀＞]/;
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+// Backticks come one by one, because three in a row would begin a block of code.
+const FORMATTING = /[*_~＊＿]+|[`｀]/g;
+const BACKTICK = /[`｀]/;
+const WORD_ENDS_BEFORE = /[\p{L}\p{N}]$/u;
+const WORD_GOES_ON = /^[\p{L}\p{N}]/u;
+// The text around it may add the second colon.
+const EMOJI_NAME_AHEAD = /:(?=[\p{L}\p{M}\p{N}_＿+＋'-]{1,100}(?::|$))/gu;
+const QUOTATION = /^(?=&gt;|＞)/;
+const WORD_JOINER = '\u2060';
 
 /** Invisible characters at the beginning of a text that may be more than those shown. */
 const MAX_UNCLEAN = 1_000;
@@ -28,14 +37,23 @@ export function sanitize(foreign: string | number | null | undefined, max = 150)
   return line === '' ? '—' : truncate(line, max);
 }
 
-/** Like `sanitize`, and escapes markup, so that foreign text makes no mention, link or channel call. */
+/**
+ * Like `sanitize`, and escapes markup, so that Slack shows foreign text letter for letter: it makes no mention, link,
+ * emoji, quotation or formatting. Not for the label of a link, which `link` makes.
+ */
 export function mrkdwn(foreign: string | number | null | undefined, max = 150): string {
   return escapeMarkup(sanitize(foreign, max));
 }
 
-/** A foreign identifier as inline code. Its own backticks cannot end the code. */
+/** A foreign identifier as inline code. Code cannot hold a backtick, so a text with one is no code. */
 export function code(foreign: string | number | null | undefined, max = 80): string {
-  return `\`${mrkdwn(foreign, max).replaceAll('`', 'ˋ')}\``;
+  const text = sanitize(foreign, max);
+  return BACKTICK.test(text) ? escapeMarkup(text) : `\`${escapeEntities(text)}\``;
+}
+
+/** A link. Slack formats its label, so a label with escaped formatting comes before it. @param label mrkdwn */
+export function link(url: string, label: string): string {
+  return label.includes('<') ? `${label} (<${url}|open>)` : `<${url}|${label}>`;
 }
 
 /** Slack's text object with markup, in the form that Deckhand sends. */
@@ -54,10 +72,13 @@ export function mrkdwnText(text: string): Markup {
   return { type: 'mrkdwn', text, verbatim: true };
 }
 
+export function isMarkup(part: unknown): part is Markup {
+  return typeof part === 'object' && part !== null && 'type' in part && part.type === 'mrkdwn';
+}
+
 const TOKEN = /(<[^<>]*>)/;
 // Bare domains and e-mail addresses need no mark, because posts and edits use `parse: none`.
 const ADDRESS_SIGN = /(?<=[\p{L}\p{N}]):(?=\/\/)|\b(?:mailto|tel|javascript|data):/giu;
-const WORD_JOINER = '\u2060';
 
 /**
  * For the plain `text` of a message, which has no `verbatim`. An invisible mark in each address stops Slack
@@ -71,7 +92,7 @@ export function withoutLiveAddresses(text: string): string {
 }
 
 export function bold(foreign: string | number | null | undefined, max = 80): string {
-  return `*${mrkdwn(foreign, max).replaceAll('*', '∗')}*`;
+  return `*${mrkdwn(foreign, max)}*`;
 }
 
 /** A time in the reader's own zone, by Slack's date token. Clients that do not know the token show UTC. */
@@ -106,7 +127,14 @@ export function duration(ms: number): string {
 
 /** Turns mrkdwn into plain text, for fields without markup. */
 export function unmarked(text: string): string {
-  return unescapeMarkup(text.replace(/<(?:[^<|>]*\|)?([^<>]*)>/g, '$1').replace(/`([^`]*)`|[`*]/g, '$1'));
+  const parts = text
+    .split(TOKEN)
+    .map((part, at) =>
+      at % 2 === 1
+        ? part.replace(/^<(?:[^|]*\|)?(.*)>$/s, '$1')
+        : part.replace(/`([^`]*)`|[`*\u2060]/g, '$1'),
+    );
+  return unescapeMarkup(parts.join(''));
 }
 
 /** Cuts a text to at most `max` UTF-16 units, but never within a code point. */
@@ -118,6 +146,13 @@ export function truncate(text: string, max: number): string {
     end += point.length;
   }
   return text.slice(0, end) + ELLIPSIS;
+}
+
+/** Like `truncate`, for mrkdwn: never cuts within `<…>` or an entity. */
+export function truncateMarkup(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const start = truncate(text, max).slice(0, -ELLIPSIS.length);
+  return start.replace(/<[^<>]*$|&[a-z]{0,3}$/, '') + ELLIPSIS;
 }
 
 /** The first code points of a text. */
@@ -173,9 +208,30 @@ export function unescapeMarkup(text: string): string {
   return text.replace(/&(?:amp|lt|gt);/g, (entity) => SIGNS[entity] ?? entity);
 }
 
+/** Escapes `&`, `<` and `>` alone, for text that nobody sees, and for code. */
+export function escapeEntities(text: string): string {
+  return text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign);
+}
+
+/** Escapes whatever Slack would read in a text with markup. */
 export function escapeMarkup(text: string): string {
   // Most texts have no such sign.
-  return MARKUP_SIGN.test(text) ? text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? sign) : text;
+  if (!MARKUP_SIGN.test(text)) return text;
+  return escapeEntities(text)
+    .replace(EMOJI_NAME_AHEAD, `:${WORD_JOINER}`)
+    .replace(FORMATTING, escapeFormatting)
+    .replace(QUOTATION, WORD_JOINER);
+}
+
+/**
+ * Slack has no escape for these signs. It shows the fallback of a date without a valid format as it is, and copies the
+ * same letters. Slack leaves underscores within a word alone.
+ */
+function escapeFormatting(signs: string, at: number, text: string): string {
+  const end = at + signs.length;
+  const isInWord =
+    WORD_ENDS_BEFORE.test(text.slice(Math.max(0, at - 2), at)) && WORD_GOES_ON.test(text.slice(end, end + 2));
+  return isInWord && /^_+$/.test(signs) ? signs : `<!date^00000000^{_}|${signs}>`;
 }
 
 /** `chat.update` rejects longer texts. */
@@ -186,5 +242,5 @@ const MAX_TEXT = 4000;
  * for that.
  */
 export function disableAutolinks({ text, blocks }: Message): Message {
-  return { text: truncate(withoutLiveAddresses(text), MAX_TEXT), blocks };
+  return { text: truncateMarkup(withoutLiveAddresses(text), MAX_TEXT), blocks };
 }

@@ -15,6 +15,9 @@ export const DOUBLE_QUOTES = /[\u201c-\u201f\u00ab\u00bb\u2033\uff02]/g;
 export const APOSTROPHES = /[\u2018-\u201b\u2032\u2039\u203a\u00b4\u02bc\uff07]/g;
 export const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
 
+/** Marks that nobody sees, such as those with which `core/mrkdwn.ts` shows a name letter for letter. */
+const HIDDEN = /[\u00ad\u200b\u2060]/g;
+
 /** `<https://a.example|label>`, `<mailto:a@b.example|label>`, `<#C1|general>`, `<@U1|ann>` */
 const SLACK_LINK = /<((?:https?:\/\/|mailto:|tel:)[^|<>\s]+|[#@][A-Z0-9]+)(?:\|([^<>]*))?>/g;
 
@@ -23,10 +26,12 @@ const SLACK_LINK = /<((?:https?:\/\/|mailto:|tel:)[^|<>\s]+|[#@][A-Z0-9]+)(?:\|(
  * project's address stays, because it says more.
  */
 export function unwrapSlackText(text: string): string {
-  const unlinked = text.replace(SLACK_LINK, (_, address: string, label: string | undefined) => {
-    if (/\/projects\/[^/]/.test(address)) return address;
-    return label || address.replace(/^(?:mailto|tel):/, '');
-  });
+  const unlinked = text
+    .replace(HIDDEN, '')
+    .replace(SLACK_LINK, (_, address: string, label: string | undefined) => {
+      if (/\/projects\/[^/]/.test(address)) return address;
+      return label || address.replace(/^(?:mailto|tel):/, '');
+    });
   return unescapeMarkup(unlinked);
 }
 
@@ -40,6 +45,7 @@ export function spellName(name: string): string {
 function foldLetters(text: string): string {
   return (
     text
+      .replace(HIDDEN, '')
       .replace(DOUBLE_QUOTES, '"')
       .replace(APOSTROPHES, "'")
       .replace(DASHES, '-')

@@ -4,7 +4,7 @@ import type { EventHandler, SlackEvent } from '../commands/command.ts';
 import { cleanCommandText } from '../commands/typed-words.ts';
 import { readDetails } from '../commands/unfurls/unfurl.ts';
 import { type Audited, type Invocation, SlackTs } from '../core/message.ts';
-import { escapeMarkup } from '../core/mrkdwn.ts';
+import { escapeEntities } from '../core/mrkdwn.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { failureWords } from '../views/blocks/failures.ts';
@@ -239,7 +239,8 @@ function inlineAsMrkdwn(element: unknown): string {
   if (user !== undefined) return isCode ? `\`<@${user}>\`` : `<@${user}>`;
   if (channel !== undefined) return `<#${channel}>`;
   if (group !== undefined) return `<!subteam^${group}>`;
-  if (url !== undefined) return `<${escapeMarkup(url)}${text === undefined ? '' : `|${escapeMarkup(text)}`}>`;
+  if (url !== undefined)
+    return `<${escapeEntities(url)}${text === undefined ? '' : `|${escapeEntities(text)}`}>`;
   if (text === undefined) return name === undefined ? '' : `:${name}:`;
-  return isCode ? `\`${escapeMarkup(text)}\`` : escapeMarkup(text);
+  return isCode ? `\`${escapeEntities(text)}\`` : escapeEntities(text);
 }

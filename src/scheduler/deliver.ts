@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { SlackFailure } from '../core/errors.ts';
 import { hashJson } from '../core/json.ts';
-import type { Message } from '../core/message.ts';
-import { mrkdwn, toClause } from '../core/mrkdwn.ts';
+import type { KnownBlock, Message } from '../core/message.ts';
+import { isMarkup, mrkdwn, toClause } from '../core/mrkdwn.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import { countPossibleDuplicate } from '../observability/metrics.ts';
 import {
@@ -247,11 +247,16 @@ const MENTION = /<@([UW][A-Z0-9]+)>/g;
 
 /** Replaces mentions of people who may no longer use Deckhand with their plain names. */
 export async function nameExcluded(workspace: Workspace, message: Message): Promise<Message> {
-  const text = JSON.stringify(message);
+  const users = new Set<string>();
+  // Most messages mention nobody.
+  if (!JSON.stringify(message).includes('<@')) return message;
+  changeMarkup(message, (text) => {
+    for (const [, user = ''] of text.matchAll(MENTION)) users.add(user);
+    return text;
+  });
   const names = new Map<string, string>();
-  for (const [, user = ''] of text.matchAll(MENTION))
-    if (!names.has(user) && !(await mayBeMentioned(workspace, user)))
-      names.set(user, await readName(workspace, user));
+  for (const user of users)
+    if (!(await mayBeMentioned(workspace, user))) names.set(user, await readName(workspace, user));
   return names.size === 0 ? message : withNames(message, names);
 }
 
@@ -269,12 +274,17 @@ async function readName(workspace: Workspace, user: string): Promise<string> {
   return mrkdwn(name ?? 'somebody', 60);
 }
 
-function withNames({ fallback, ...content }: Message, names: ReadonlyMap<string, string>): Message {
-  const text = JSON.stringify(content).replace(MENTION, (mention, user: string) => {
-    const name = names.get(user);
-    return name === undefined ? mention : JSON.stringify(name).slice(1, -1);
-  });
-  const parsedMessage = JSON.parse(text) as Message;
-  if (fallback === undefined) return parsedMessage;
-  return { ...parsedMessage, fallback: () => withNames(fallback(), names) };
+function withNames(message: Message, names: ReadonlyMap<string, string>): Message {
+  const { fallback } = message;
+  const name = (mention: string, user: string): string => names.get(user) ?? mention;
+  const changed = changeMarkup(message, (text) => text.replace(MENTION, name));
+  return fallback === undefined ? changed : { ...changed, fallback: () => withNames(fallback(), names) };
+}
+
+/** Only texts with markup mention people. The others and the values of buttons hold foreign text as it is. */
+function changeMarkup({ text, blocks }: Message, change: (text: string) => string): Message {
+  const changed = JSON.stringify(blocks, (_, part: unknown) =>
+    isMarkup(part) ? { ...part, text: change(part.text) } : part,
+  );
+  return { text: change(text), blocks: JSON.parse(changed) as KnownBlock[] };
 }

@@ -1,14 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cleanCommandText } from '../../src/commands/typed-words.ts';
 import {
   bold,
   code,
   joinLinesWithin,
+  link,
   mrkdwn,
   sanitize,
   truncate,
+  truncateMarkup,
+  unmarked,
   withoutLiveAddresses,
 } from '../../src/core/mrkdwn.ts';
+import { isNamed } from '../../src/core/names.ts';
+import { asSlackShows, copyFromSlack } from '../support/as-slack-shows.ts';
 
 describe('text from outside', () => {
   it.each([
@@ -25,9 +31,51 @@ describe('text from outside', () => {
     expect(mrkdwn(foreign)).toBe(shown);
   });
 
-  it('cannot end its own code or bold', () => {
-    expect(code('a`*b*`')).toBe('`aˋ*b*ˋ`');
-    expect(bold('a*b')).toBe('*a∗b*');
+  it.each([
+    'connect to 2001:db8:100:b::1 port 22',
+    '_staging_',
+    '__init__.py and snake_case_name',
+    '*prod*',
+    '~old~ ~/.config',
+    '> quoted',
+    '＞ ＊prod＊ ＿staging＿',
+    '`rm -rf` and ```more```',
+    ':tada: at 10:30:45',
+    ':チェックマーク: :marca_de_verificación:',
+    '&amp; &lt;b&gt;',
+    '<!channel> <@U0EVIL> <https://evil.example|ok>',
+    '*_~`nested`~_* _*',
+    '2*3*4 a*b* (*c*)',
+    'ends with _',
+    'acme:100',
+  ])('%j is shown letter for letter', (foreign) => {
+    for (const text of [
+      mrkdwn(foreign),
+      bold(foreign),
+      code(foreign),
+      link('https://a.example', mrkdwn(foreign)),
+    ])
+      expect(asSlackShows(text).replace(/ \(open\)$/, '')).toBe(foreign);
+    expect(asSlackShows(`:x: *${mrkdwn(foreign)}* and _by ${mrkdwn(foreign)}_`)).toBe(
+      `☺ ${foreign} and by ${foreign}`,
+    );
+    expect(asSlackShows(`${mrkdwn(foreign)}: failed`)).toBe(`${foreign}: failed`);
+    expect(unmarked(`*${mrkdwn(foreign)}* ${code(foreign)}`)).toBe(`${foreign} ${foreign}`);
+  });
+
+  it.each(['_staging_', ':tada: shop', 'db:8:1', '`x`', '> next', '*prod*'])(
+    '%j can be copied into a command',
+    (name) => {
+      expect(isNamed({ name }, cleanCommandText(copyFromSlack(bold(name))))).toBe(true);
+      expect(isNamed({ name }, copyFromSlack(mrkdwn(name)))).toBe(true);
+    },
+  );
+
+  it('is cut outside its escapes', () => {
+    const text = `${mrkdwn('_a_')} & more`;
+    for (let max = 1; max < text.length; max += 1)
+      expect(truncateMarkup(text, max)).toMatch(/^(?:[^<>]|<!date\^[^<>]+>)*…$/);
+    expect(truncateMarkup('a &amp; b', 5)).toBe('a …');
   });
 
   it('is never left live or half', () => {
@@ -36,7 +84,7 @@ describe('text from outside', () => {
         fc.string({ unit: 'grapheme', maxLength: 400 }),
         fc.integer({ min: 1, max: 200 }),
         (foreign, max) => {
-          expect(mrkdwn(foreign, max)).not.toMatch(/[<>]/);
+          expect(asSlackShows(mrkdwn(foreign, max))).toBe(sanitize(foreign, max));
           expect(sanitize(foreign, max).length).toBeLessThanOrEqual(Math.max(1, max));
           expect(sanitize(foreign, max).isWellFormed()).toBe(
             foreign.isWellFormed() || sanitize(foreign, max).isWellFormed(),

@@ -3,17 +3,21 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEMO_USERS } from '../../sandbox/service/seed/demo-facts.ts';
 import { type Clock, systemClock } from '../../src/core/time/clock.ts';
+import { asSlackShows, asSlackShowsPlain } from '../support/as-slack-shows.ts';
 import { ask, openForm } from '../support/asking.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { storedText } from '../support/stored-text.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
-import { createWalked, walk } from './walk.ts';
+import { createWalked, failWatched, walk } from './walk.ts';
 
 const { email, apiKey, firstName, lastName } = DEMO_USERS.admin;
 // Late on a working day there are deployments of today, and so a chart of each project's.
 const BUSY_DAY_OFFSET = Date.parse('2026-03-04T17:00:00Z') - Date.now();
 const BUSY_DAY: Clock = { ...systemClock, now: () => systemClock.now() + BUSY_DAY_OFFSET };
+/** Slack must show each of these letters, and nothing else between the angle quotes. */
+const LETTERS = '«_a_ *b* ~c~ `d` :tada: 2001:db8:100:b::1 &amp; <!here> **e**»';
 const HOSTILE = [
+  LETTERS,
   ' <!channel> <https://evil.example|ok> <@U0EVIL> @here \u202eevil\u0007 </script>',
   'https://evil.example/login www.evil.example mailto:ops@evil.example javascript:alert(1) [ok](https://evil.example)',
 ].join(' ');
@@ -72,7 +76,7 @@ describe('a walk through all commands, buttons and forms, where all that the ser
       time: BUSY_DAY,
       speed: 20,
       tracing: walked.tracing,
-      env: { SERVICE_BASE_URL: `${proxy.origin}/{account}`, LOG_LEVEL: 'trace' },
+      env: { SERVICE_BASE_URL: `${proxy.origin}/{account}`, LOG_LEVEL: 'trace', NOTICE_INTERVAL_MS: '2000' },
     });
     proxy.target = world.service.origin;
     const ann = await openForm(world, 'connect');
@@ -83,6 +87,7 @@ describe('a walk through all commands, buttons and forms, where all that the ser
       const ours = body.replaceAll(world.service.origin, proxy.origin);
       return JSON.stringify(makeHostile(addRecords(JSON.parse(ours)), ''));
     };
+    await failWatched(world, walked);
     await walk(world, walked);
   });
   afterAll(async () => {
@@ -99,6 +104,16 @@ describe('a walk through all commands, buttons and forms, where all that the ser
   it('lets no mention, link or direction mark of it come alive', () => {
     const alive = shown().filter(({ text, isPlain }) => MARKS.test(text) || (!isPlain && LIVE.test(text)));
     expect(alive).toEqual([]);
+  });
+
+  it('is shown letter for letter', () => {
+    const changed = shown().flatMap((leaf) => {
+      const samples = drawAsSlack(leaf).match(/«[^»…]*[»…]?/gu) ?? [];
+      return samples
+        .filter((sample) => !LETTERS.startsWith(sample.replace('…', '')))
+        .map((sample) => [sample, leaf]);
+    });
+    expect(changed).toEqual([]);
   });
 
   it('leaves no plain address that Slack would make a link of', () => {
@@ -219,8 +234,14 @@ interface Leaf {
   text: string;
   /** True if Slack shows markup as it is. */
   isPlain: boolean;
+  /** True if Slack draws the emoji that a plain text names. */
+  isEmojiAllowed: boolean;
   /** Of a text with markup, whether Slack makes no links of it; undefined for other texts. */
   isVerbatim: boolean | undefined;
+}
+
+function drawAsSlack({ text, isPlain, isEmojiAllowed }: Leaf): string {
+  return isPlain ? asSlackShowsPlain(text, isEmojiAllowed) : asSlackShows(text);
 }
 
 /** The texts of a payload that people see. Arguments and answers travel as JSON in strings. */
@@ -233,14 +254,16 @@ function* leavesOf(part: unknown, leaf: Omit<Leaf, 'text'> = ROOT): Generator<Le
       if (!UNSEEN.has(key)) yield* leavesOf(value, readLeaf(inner as object, key, leaf.key === 'errors'));
 }
 
-const ROOT = { key: '', isPlain: false, isVerbatim: undefined };
+const ROOT = { key: '', isPlain: false, isEmojiAllowed: false, isVerbatim: undefined };
 const PLAIN = ['plain_text', 'raw_text', 'text'];
 
 /** Slack documents the title of a task as plain text. */
 function readLeaf(parent: object, key: string, isError: boolean): Omit<Leaf, 'text'> {
-  const { type, verbatim } = parent as { type?: string; verbatim?: boolean };
+  const { type, verbatim, emoji } = parent as { type?: string; verbatim?: boolean; emoji?: boolean };
   const isPlain = isError || PLAIN.includes(`${type}`) || /^title (task_card|plan)$/.test(`${key} ${type}`);
-  return { key, isPlain, isVerbatim: /^(mrkdwn|markdown)$/.test(`${type}`) ? verbatim === true : undefined };
+  const isEmojiAllowed = type === 'plain_text' && emoji !== false;
+  const isVerbatim = /^(mrkdwn|markdown)$/.test(`${type}`) ? verbatim === true : undefined;
+  return { key, isPlain, isEmojiAllowed, isVerbatim };
 }
 
 function parsed(text: string): unknown {

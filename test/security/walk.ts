@@ -78,6 +78,25 @@ export async function walk(world: TestWorld, walked: Walked): Promise<void> {
   }
 }
 
+/** Failed deployments of two watched projects, each with one server that cannot be reached, and their diagnoses. */
+export async function failWatched(world: TestWorld, walked: Walked): Promise<void> {
+  const ann = world.as('admin');
+  const failing = [
+    { project: 'storefront', server: 'web-1' },
+    { project: 'billing-api', server: 'api-1', broken: 'api-2' },
+  ];
+  for (const { project, server, broken = server } of failing) {
+    await carriedOut(walked, () => ann.command(CHANNEL, `/deckhand watch ${project} failures`));
+    await quiet(world);
+    const outcome = { status: 'error', message: 'Connection refused' } as const;
+    world.service.world.setOutcome({ account: 'acme', project, server: broken, ...outcome });
+    world.service.world.addDeployment({ account: 'acme', project, succeeded: false, servers: [server] });
+  }
+  const diagnosed = () =>
+    world.slack.messages(TEAM, CHANNEL).filter(({ blocks }) => JSON.stringify(blocks).includes(':mag: '));
+  await world.slack.until(() => diagnosed().length === failing.length, { what: 'the diagnoses' });
+}
+
 /** Asks for something, and waits for the end of what people asked for. */
 async function carriedOut({ ended }: Walked, ask: () => Promise<unknown>): Promise<void> {
   const end = once(ended, 'end');

@@ -213,7 +213,7 @@ export async function readEscalation(
     : DEFAULT_AFTER;
   if (!mention) throw new FormFault({ after: 'Name who to mention with --mention @somebody.' });
   if (isDirect(invocation.channel))
-    throw new FormFault({ mention: 'Nobody else reads a direct message. Leave `--mention` out here.' });
+    throw new FormFault({ mention: 'Nobody else reads a direct message. Leave --mention out here.' });
   if (before !== undefined && mention === describeHandle(before)) return { ...before, after: minutes };
   return { ...(await findMention(workspace, mention, invocation.team)), after: minutes };
 }

@@ -60,7 +60,7 @@ export function createLateView(
 
 /** Message with the outcome, if the modal was closed. */
 export function createLateMessage(state: ViewState, submitted: Submitted): Message {
-  const form = `The form “${sanitize(state.view.title.text, 40)}”`;
+  const form = `The form “${mrkdwn(state.view.title.text, 40)}”`;
   switch (submitted.kind) {
     case 'close':
       return say(`:white_check_mark: ${form} was carried out.`);

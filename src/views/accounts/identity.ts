@@ -1,5 +1,5 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { bold, code, count, dateOnly, dateTime, mrkdwn, truncate } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateOnly, dateTime, mrkdwn, truncateMarkup } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Claim, Link } from '../../records/service-people.ts';
 import type { Profile } from '../../service/profile.ts';
@@ -158,7 +158,7 @@ function claimRows(account: string, claims: readonly Claim[]): KnownBlock[] {
   const rows = claims.map((claim) => {
     const { name, user, at } = claim;
     return section(
-      truncate(`${bold(name, 100)} is <@${user}>, since ${dateOnly(at)}`, LIMITS.sectionText),
+      truncateMarkup(`${bold(name, 100)} is <@${user}>, since ${dateOnly(at)}`, LIMITS.sectionText),
       button('Release', `me:release#${user}`, { value: { account, user, at } }),
     );
   });

@@ -1,13 +1,13 @@
 import type { Button, ConfirmationDialog, Overflow } from '@slack/types';
 import { isThisMachine } from '../../core/http.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, duration, mrkdwnText, sanitize, truncate } from '../../core/mrkdwn.ts';
+import { code, duration, escapeMarkup, mrkdwnText, sanitize, truncateMarkup } from '../../core/mrkdwn.ts';
 
 /** `text` is mrkdwn; its foreign parts must be escaped. */
 export function section(text: string, accessory?: Button | Overflow | false): KnownBlock {
   return {
     type: 'section',
-    text: mrkdwnText(truncate(text, LIMITS.sectionText)),
+    text: mrkdwnText(truncateMarkup(text, LIMITS.sectionText)),
     ...(accessory && { accessory }),
   };
 }
@@ -16,7 +16,9 @@ type OptionalText = string | false | undefined;
 
 /** A context block of the texts; skips missing and empty ones. */
 export function context(...texts: readonly OptionalText[]): KnownBlock {
-  const elements = texts.flatMap((text) => (text ? mrkdwnText(truncate(text, LIMITS.sectionText)) : []));
+  const elements = texts.flatMap((text) =>
+    text ? mrkdwnText(truncateMarkup(text, LIMITS.sectionText)) : [],
+  );
   return { type: 'context', elements: elements.slice(0, LIMITS.contextElements) };
 }
 
@@ -29,9 +31,9 @@ export function header(text: string): KnownBlock {
   return { type: 'header', text: plainText(text, LIMITS.headerText) };
 }
 
-/** Foreign text as Slack's plain text object. */
-export function plainText(text: string, max: number): { type: 'plain_text'; text: string } {
-  return { type: 'plain_text', text: sanitize(text, max) };
+/** Foreign text as Slack's plain text object, in which `:100:` stays as it is. */
+export function plainText(text: string, max: number): { type: 'plain_text'; text: string; emoji: false } {
+  return { type: 'plain_text', text: sanitize(text, max), emoji: false };
 }
 
 /** Texts for a followed run or server whose end is unknown. */
@@ -42,11 +44,12 @@ export const UNENDED = {
 
 /** A message of one sentence, with optional blocks below. */
 export function say(text: string, ...more: KnownBlock[]): Message {
-  return { text: truncate(text, LIMITS.messageText), blocks: [section(text), ...more] };
+  return { text: truncateMarkup(text, LIMITS.messageText), blocks: [section(text), ...more] };
 }
 
+/** @param title plain text; may be foreign */
 export function headed(title: string, ...blocks: KnownBlock[]): Message {
-  return { text: title, blocks: [header(title), ...blocks] };
+  return { text: escapeMarkup(title), blocks: [header(title), ...blocks] };
 }
 
 const LONG_WAIT_MS = 10_000;
@@ -83,7 +86,7 @@ export function button(
   return {
     type: 'button',
     action_id: actionId,
-    text: { ...plainText(label, LIMITS.buttonText), emoji: true },
+    text: plainText(label, LIMITS.buttonText),
     ...(value !== undefined && { value: JSON.stringify(value) }),
     ...(style && { style }),
     ...(url && { url }),

@@ -1,5 +1,13 @@
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { capitalised, code, count, dateTime, joinLinesWithin, mrkdwn, truncate } from '../../core/mrkdwn.ts';
+import {
+  capitalised,
+  code,
+  count,
+  dateTime,
+  joinLinesWithin,
+  mrkdwn,
+  truncateMarkup,
+} from '../../core/mrkdwn.ts';
 import type { RecoveryFigures } from '../../records/recoveries.ts';
 import type { Digest } from '../../records/schedules.ts';
 import {
@@ -77,7 +85,10 @@ function drawDigest(frame: DigestFrame, reports: readonly AccountReport[], chart
   const rest = summaries.slice(MAX_IN_FULL);
   const summary = joinLinesWithin(summaries, 1000).replaceAll('\n', '; ');
   return {
-    text: truncate(`${late.join('')} Deployment digest, ${range}. ${summary}`.trim(), LIMITS.messageText),
+    text: truncateMarkup(
+      `${late.join('')} Deployment digest, ${range}. ${summary}`.trim(),
+      LIMITS.messageText,
+    ),
     blocks: [
       header(`Deployment digest, ${range}`),
       ...late.map((text) => context(text)),

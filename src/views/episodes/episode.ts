@@ -1,6 +1,6 @@
 import type { Button } from '@slack/types';
 import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
-import { code, count, dateTime, joinLinesWithin, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
+import { code, count, dateTime, joinLinesWithin, link, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
 import { HOUR_MS } from '../../core/time/clock.ts';
 import type { Episode, Failure, News, ShownSubject, Subject, Verb } from '../../records/episodes.ts';
 import type { Schedule } from '../../records/schedules.ts';
@@ -37,7 +37,7 @@ export function episodeRoot(
   const tasks = isOpen && isReachability ? items.map((item) => ({ ...item, status: 'error' as const })) : [];
   const failures = first.join('\n') === latest.join('\n') ? latest : [...first, ...latest];
   const url = safeUrl(projectUrl);
-  const where = url === undefined ? code(account) : `<${url}|${mrkdwn(name, 80)} in ${mrkdwn(account)}>`;
+  const where = url === undefined ? code(account) : link(url, `${mrkdwn(name, 80)} in ${mrkdwn(account)}`);
   const { title, more } = describeEpisode(subject, episode);
   const cause = isOpen && diagnosis !== undefined ? diagnosis.line : undefined;
   const build = (failed: readonly KnownBlock[]): Message => ({
@@ -99,7 +99,7 @@ export function escalationReply(
 export function describeEpisode(subject: ShownSubject, episode: Episode): { title: string; more: string } {
   const { failures, since, newsAt, ending, owner } = episode;
   const account = subject.isAccountShown ? ` in ${mrkdwn(subject.account)}` : '';
-  const name = `${withoutStars(subject.name, 80)}${account}`;
+  const name = `${mrkdwn(subject.name, 80)}${account}`;
   const amount = count(failures, 'failure');
   if (ending?.kind === 'closed') {
     const how =
@@ -123,9 +123,7 @@ const MAX_NAMED = 3;
 export function describeFailing({ kind }: Subject, { items = [] }: Episode): string {
   if (kind === 'deployments') return 'deployments are failing';
   if (items.some(({ key }) => key === 'test')) return 'the test is failing';
-  const names = items.map(({ key, title }) =>
-    key === 'repository' ? 'the repository' : withoutStars(title, 40),
-  );
+  const names = items.map(({ key, title }) => (key === 'repository' ? 'the repository' : mrkdwn(title, 40)));
   const others = names.length - MAX_NAMED + 1;
   const visible = names.length > MAX_NAMED ? [...names.slice(0, MAX_NAMED - 1), `${others} others`] : names;
   return `${new Intl.ListFormat('en-GB').format(visible)} ${names.length === 1 ? 'is' : 'are'} unreachable`;
@@ -148,10 +146,10 @@ export interface ShownFailure extends Failure {
 const MAX_WITH_BUTTONS = 4;
 
 /** A failure in one line, for App Home and lists. @param isPlaced true if the line names the channel */
-export function failureLine({ subject, episode, link }: ShownFailure, isPlaced: boolean): string {
+export function failureLine({ subject, episode, link: address }: ShownFailure, isPlaced: boolean): string {
   const where = isPlaced && subject.person === undefined ? ` in <#${subject.channel}>` : '';
   const onIt = episode.owner === undefined ? '' : `, <@${episode.owner}> is on it`;
-  const url = safeUrl(link);
+  const url = safeUrl(address);
   const line = `:rotating_light: *${describeEpisode(subject, episode).title}*${where}${onIt}`;
   return url === undefined ? line : `${line}  <${url}|show>`;
 }
@@ -216,11 +214,6 @@ export function failingMessage(
     ? 'sends you your own failures; App Home shows those of channels'
     : 'follows a project';
   return say(`Nothing is followed here yet, so no failure is noticed. ${first} ${then}.`);
-}
-
-/** Removes asterisks from foreign text, because they would end bold text. */
-function withoutStars(foreign: string, max: number): string {
-  return mrkdwn(foreign, max).replaceAll('*', '∗');
 }
 
 /** Buttons under a message of a personal watch. */

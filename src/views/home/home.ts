@@ -1,6 +1,6 @@
 import type { HomeView } from '@slack/types';
 import { isDirect, type KnownBlock } from '../../core/message.ts';
-import { bold, code, dateTime, joinLinesWithin, listFirst, truncate } from '../../core/mrkdwn.ts';
+import { bold, code, dateTime, joinLinesWithin, listFirst, truncateMarkup } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { RecoveryFigures } from '../../records/recoveries.ts';
 import type { Schedule } from '../../records/schedules.ts';
@@ -221,9 +221,11 @@ function drawSchedule({ schedule, next }: HomeSchedule, roles: readonly string[]
   const face = SCHEDULE_FACES[kind];
   const isAsleep = state.kind === 'paused';
   const icon = isAsleep ? ':double_vertical_bar:' : face.icon;
-  const when = isAsleep ? `Paused ${truncate(whyPaused(state), 1000)}.` : next && `Next ${dateTime(next)}`;
+  const when = isAsleep
+    ? `Paused ${truncateMarkup(whyPaused(state), 1000)}.`
+    : next && `Next ${dateTime(next)}`;
   const text = [
-    `${icon} *${face.title}* of ${truncate(scheduleWords(schedule), 500)}, ${isDirect(channel) ? 'by direct message' : `in <#${channel}>`}`,
+    `${icon} *${face.title}* of ${truncateMarkup(scheduleWords(schedule), 500)}, ${isDirect(channel) ? 'by direct message' : `in <#${channel}>`}`,
     ...(when ? [when] : []),
   ];
   const mayChange = roles.includes(face.role) && !isDirect(channel);

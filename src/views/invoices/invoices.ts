@@ -8,7 +8,7 @@ import {
   listFirst,
   mrkdwn,
   sanitize,
-  truncate,
+  truncateMarkup,
 } from '../../core/mrkdwn.ts';
 import type { InvoiceNotices } from '../../records/schedules.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -137,7 +137,7 @@ function noticeMessage(account: string, news: readonly InvoiceNews[]): Message {
     text:
       news.length === 0
         ? `Invoices of ${code(account)} that could not be read`
-        : truncate(news.map((one) => noticeText(account, one)).join('\n'), LIMITS.messageText),
+        : truncateMarkup(news.map((one) => noticeText(account, one)).join('\n'), LIMITS.messageText),
     blocks: [
       ...news.map((one) =>
         section(`${noticeText(account, one)}${describeDetails(one)}`, pdfButton(account, one.invoice)),

@@ -1,6 +1,6 @@
 import type { ActionsBlock } from '@slack/types';
 import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
-import { bold, code, count, dateTime, duration, joinLinesWithin, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, duration, joinLinesWithin, link, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Run, Target } from '../../records/test-runs.ts';
 import {
   type Item,
@@ -93,7 +93,7 @@ export function alreadyRunningMessage(
   target: Target,
   starter: TestStarter,
   startedAt: number,
-  { link, isPostedLater }: { link: string | undefined; isPostedLater: boolean },
+  { link: url, isPostedLater }: { link: string | undefined; isPostedLater: boolean },
 ): Message {
   const began = `started it ${dateTime(startedAt)}`;
   const sentences = [
@@ -103,7 +103,7 @@ export function alreadyRunningMessage(
       : 'noun' in starter
         ? `A ${starter.noun} ${began}.`
         : failureWords(starter),
-    ...(link === undefined ? [] : [`<${link}|See it here>.`]),
+    ...(url === undefined ? [] : [`<${url}|See it here>.`]),
     ...(isPostedLater ? ['The outcome will be posted here.'] : []),
   ];
   return say(`:hourglass_flowing_sand: ${sentences.join(' ')}`);
@@ -156,7 +156,7 @@ function mutedLine(view: TestView): KnownBlock {
   const { account, project } = view.target;
   const url = safeUrl(view.projectUrl);
   const where =
-    url === undefined ? code(account) : `<${url}|${mrkdwn(project.name, 80)} in ${mrkdwn(account)}>`;
+    url === undefined ? code(account) : link(url, `${mrkdwn(project.name, 80)} in ${mrkdwn(account)}`);
   const began = dateTime(view.createdAt ?? view.startedAt);
   const parts = [
     where,
@@ -230,13 +230,14 @@ function requestedByWords(requestedBy: string | undefined): string {
 }
 
 /** "*web-1* in *Storefront*"; mrkdwn. */
-export function targetWords({ project, server }: Target): string {
-  return server === undefined ? bold(project.name) : `${bold(server.name)} in ${bold(project.name)}`;
+export function targetWords(target: Target): string {
+  return nameTarget(target, bold);
 }
 
 /** "web-1 in Storefront", for bold text; mrkdwn. */
-function nameTarget(target: Target): string {
-  return targetWords(target).replaceAll('*', '');
+function nameTarget({ project, server }: Target, draw = mrkdwn): string {
+  const name = draw(project.name, 80);
+  return server === undefined ? name : `${draw(server.name, 80)} in ${name}`;
 }
 
 /** ":warning:" and "1 of 7 servers is unreachable". Only a run without failures gets the sign of success. */

@@ -10,7 +10,7 @@ import {
   listFirst,
   mrkdwn,
   sanitize,
-  truncate,
+  truncateMarkup,
 } from '../../core/mrkdwn.ts';
 import type { BacklogLine, Push } from '../../records/feeds.ts';
 import type { Watch } from '../../records/schedules.ts';
@@ -189,7 +189,7 @@ export function watchMessages(news: WatchedNews): { root: Message; replies: Mess
     : [...(news.backlog && lines.length > 0 ? [`${summary}.`] : []), ...texts];
   return {
     root: {
-      text: truncate(isBrief ? drawWatchHeadline(news) : lines.join('\n'), LIMITS.messageText),
+      text: truncateMarkup(isBrief ? drawWatchHeadline(news) : lines.join('\n'), LIMITS.messageText),
       blocks: [
         ...visible.map((text) => section(text)),
         ...(news.isTruncated ? [section(cutWords(news))] : []),

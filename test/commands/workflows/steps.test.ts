@@ -100,7 +100,10 @@ test('the menus of the steps list projects, and the servers of the chosen one, b
     await world.slack.until(() => delivery()?.outcome === 'ok', { what: 'the ack' });
     return JSON.stringify(state(world, id)?.outputs?.options);
   };
-  const choice = (text: string, value: string) => ({ text: { type: 'plain_text', text }, value });
+  const choice = (text: string, value: string) => ({
+    text: { type: 'plain_text', text, emoji: false },
+    value,
+  });
   expect(await choices('list_projects', { query: 'store' })).toBe(
     JSON.stringify([choice('Storefront', 'storefront')]),
   );

@@ -89,6 +89,31 @@ describe('an episode', () => {
     ]);
   });
 
+  test('asks Slack nothing about people in a project’s name, and its buttons keep the name', async ({
+    world,
+  }) => {
+    const left = 'U0LEFT';
+    world.slack.addPerson(TEAM, { id: left, deleted: true });
+    const name = `<@${left}>${Array.from({ length: 60 }, (_, at) => `<@U${at + 1}>`).join('')}`;
+    const item = { key: 'server:web-1', title: name, message: name };
+    const fails = async (minute: number) => {
+      const subject = { ...SUBJECT, kind: 'reachability', project: 'storefront', name } as const;
+      const outcome: Outcome = { kind: 'failure', id: `${minute}`, at: Date.now(), lines: [], items: [item] };
+      await noteOutcomes(world.app.workspaces.open(TEAM), subject, [outcome]);
+    };
+    await fails(0);
+    await storeUnshown(world, clicked(left, 'claim'));
+    await fails(1);
+    const [root] = roots(world);
+    expect(JSON.stringify(root?.blocks), 'who left is named').toContain(':raising_hand: u0left is on it');
+    const values = JSON.stringify(root?.blocks).match(/"value":"[^}]*/g) ?? [];
+    expect(values.join()).toContain(name);
+    const asked = world.slack.calls.filter(
+      ({ method, args }) => method === 'users.info' && /^U\d+$/.test(`${args.user}`),
+    );
+    expect(asked).toEqual([]);
+  });
+
   test('is posted anew at the next failure where its message was deleted, and not at its end', async ({
     world,
   }) => {
