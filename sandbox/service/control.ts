@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { isJson } from './api/app.ts';
+import type { Paging } from './api/paging.ts';
 import type { SandboxClock } from './clock.ts';
 import { Fault, type Faults } from './faults.ts';
 import { type RequestLog, withoutSecrets } from './requests.ts';
@@ -15,6 +16,8 @@ export interface ControlParts {
   operations: WorldOperations;
   faults: Faults;
   weather: Weather;
+  /** How long lists come. */
+  paging(): Paging;
   requests: RequestLog;
   clock: SandboxClock;
   reset(seed: 'empty' | 'demo'): void;

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono';
 import { auth as readBasicAuth } from 'hono/utils/basic-auth';
 import { createAccountApp } from './api/app.ts';
+import { pageOf } from './api/paging.ts';
 import { createSiteApp } from './api/site.ts';
 import { type ControlParts, createControlApp } from './control.ts';
 import { addReference } from './docs/reference.ts';
@@ -44,7 +45,8 @@ export function createDispatch(parts: ControlParts): { main: Dispatch; auth: Dis
     const account = world.accounts.get(address.account);
     if (account === undefined) return htmlResponse(unknownHostPage(), 404);
     if (address.path === '/beta_features') return htmlResponse(betaPage(account.displayName), 200);
-    const answer = await accounts.fetch(request, { world, account, baseUrl: address.baseUrl });
+    const whole = await accounts.fetch(request, { world, account, baseUrl: address.baseUrl });
+    const answer = await pageOf(parts.paging(), request, address.path, whole);
     const question = {
       method: request.method,
       path: address.path,

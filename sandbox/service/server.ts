@@ -1,4 +1,5 @@
 import { getRequestListener } from '@hono/node-server';
+import { type NewPaging, Paging } from './api/paging.ts';
 import { createClock, type SandboxClock } from './clock.ts';
 import type { ControlParts } from './control.ts';
 import { createDispatch } from './dispatch.ts';
@@ -34,6 +35,8 @@ export interface SimulatedServiceOptions {
   oauthEmail?: boolean;
   /** How answers vary; not at all by default. */
   weather?: NewWeather;
+  /** How long lists come; whole by default. */
+  paging?: NewPaging;
   /** Called with each e-mail as it is sent. */
   onMail?: (mail: Mail) => void;
 }
@@ -95,6 +98,7 @@ interface Parts extends ControlParts {
 }
 
 function createParts(origin: string, authOrigin: string, options: SimulatedServiceOptions): Parts {
+  const paging = Paging.parse(options.paging ?? {});
   const clock = createClock({ now: options.now, speed: options.speed });
   const world = createWorld({
     clock,
@@ -113,6 +117,7 @@ function createParts(origin: string, authOrigin: string, options: SimulatedServi
     operations: bindOperations(world),
     faults: createFaults(),
     weather: createWeather(options.weather),
+    paging: () => paging,
     requests: createRequestLog(),
     reset: (seed) => fill(world, seed),
   };
