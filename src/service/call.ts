@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { forEachInTurns } from '../core/concurrency.ts';
-import { type AnswerFault, ServiceError } from '../core/errors.ts';
+import { type AnswerFault, MAY_PASS, ServiceError } from '../core/errors.ts';
 import type { HttpAnswer } from '../core/http.ts';
 import { newReference } from '../observability/log.ts';
 import { classifyAnswer, type Scope } from './classify.ts';
-import { MAX_ROWS, type rowsIn } from './fields.ts';
+import { MAX_ROWS, type PageInfo, readPageInfo, type rowsIn } from './fields.ts';
 
 export interface CallOptions {
   /** Ends the call, which then rejects with the signal's reason. */
@@ -36,6 +36,8 @@ export interface SkippedRows {
   reference: string;
   /** Paths and kinds of the first faults, never values. */
   reason: string;
+  /** True for rows that were not read, because the service did not give them or the list is too long. */
+  isUnlisted?: true;
 }
 
 /** Sends calls to one address. Rejects with a ServiceError, or with the reason of the caller's signal. */
@@ -148,7 +150,13 @@ export interface ListOptions extends CallOptions {
   skipped?: SkippedRows[];
 }
 
-/** Reads the rows of a list, and skips those that cannot be read. Rejects as `unexpected` if the answer is no list. */
+/** Enough for the 2,000 projects of a large account in pages of 20. */
+const MAX_PAGES = 100;
+
+/**
+ * Reads the rows of a list on all its pages, and skips those that cannot be read. Reports if the list is not whole. Rejects
+ * as `unexpected` if the answer is no list.
+ */
 export async function requestRows<T>(
   endpoint: Endpoint,
   list: ReturnType<typeof rowsIn>,
@@ -157,28 +165,71 @@ export async function requestRows<T>(
   options: ListOptions = {},
 ): Promise<T[]> {
   const { operation } = call;
-  const { rows, total } = await requestJson(endpoint, list, call, options);
-  if (total > rows.length)
-    reportSkipped(
-      endpoint,
-      options,
-      operation,
-      total - rows.length,
-      'the answer is one page of several, or too long',
-    );
   const parsed: ParsedRow<T>[] = [];
-  await forEachInTurns(rows, (one) => parsed.push(row.safeParse(one)));
+  const pageMarks = new Set<string>();
+  let query: Record<string, string> | undefined = {};
+  let total = 0;
+  for (let page = 1; page <= MAX_PAGES && query !== undefined && parsed.length < MAX_ROWS; page += 1) {
+    const place = { page, before: parsed.length };
+    const answer: Page | undefined = await requestPage(
+      endpoint,
+      list,
+      { ...call, query: { ...call.query, ...query } },
+      place,
+      options,
+    );
+    if (answer === undefined) break;
+    const { rows, info } = answer;
+    total = Math.max(total, info.total);
+    // A service may ignore the number of the page, and send the first one again.
+    const mark = JSON.stringify([rows.length, rows[0], rows.at(-1)]);
+    if (rows.length > 0 && pageMarks.has(mark)) break;
+    pageMarks.add(mark);
+    await forEachInTurns(rows, (one) => parsed.push(row.safeParse(one)));
+    query = info.next;
+  }
+  const missing = Math.max(total - parsed.length, query === undefined ? 0 : 1);
+  if (missing > 0)
+    reportSkipped(endpoint, options, { operation, count: missing, reason: UNLISTED, isUnlisted: true });
   return keepReadable(endpoint, parsed, operation, options);
+}
+
+const UNLISTED = 'the service did not give all pages of the list, or it is too long';
+
+interface Page {
+  rows: unknown[];
+  info: PageInfo;
+}
+
+/** Returns undefined for a later page that the service does not have. */
+async function requestPage(
+  endpoint: Endpoint,
+  list: ReturnType<typeof rowsIn>,
+  call: JsonCall,
+  place: { page: number; before: number },
+  options: ListOptions,
+): Promise<Page | undefined> {
+  const readList = readJson(list);
+  const read: Reader<Page> = (answer, operation) => {
+    const { rows, length, body } = readList(answer, operation);
+    const info = readPageInfo(body, answer.headers, { ...place, rows: length });
+    return { rows, info: { ...info, total: Math.max(info.total, place.before + length) } };
+  };
+  try {
+    return await endpoint.send({ method: 'GET', scope: 'account', ...call, read }, options);
+  } catch (error) {
+    const isAnswer = error instanceof ServiceError && !MAY_PASS.has(error.kind);
+    if (place.page > 1 && isAnswer && error.kind !== 'unauthorized') return undefined;
+    throw error;
+  }
 }
 
 function reportSkipped(
   endpoint: Pick<Endpoint, 'reportSkipped'>,
   { skipped }: ListOptions,
-  operation: string,
-  count: number,
-  reason: string,
+  fault: Omit<SkippedRows, 'reference'>,
 ): void {
-  const rows = { operation, count, reference: newReference(), reason };
+  const rows = { ...fault, reference: newReference() };
   endpoint.reportSkipped(rows);
   skipped?.push(rows);
 }
@@ -193,7 +244,8 @@ export function readRows<T>(
 ): T[] {
   const parsed = rows.slice(0, MAX_ROWS).map((row) => schema.safeParse(row));
   const omitted = rows.length - parsed.length;
-  if (omitted > 0) reportSkipped(endpoint, options ?? {}, operation, omitted, 'the list is too long');
+  const fault = { operation, count: omitted, reason: 'the list is too long', isUnlisted: true } as const;
+  if (omitted > 0) reportSkipped(endpoint, options ?? {}, fault);
   return keepReadable(endpoint, parsed, operation, options);
 }
 
@@ -207,6 +259,6 @@ function keepReadable<T>(
 ): T[] {
   const faults = parsed.flatMap(({ error }) => (error === undefined ? [] : [describeIssues(error)]));
   const [reason] = faults;
-  if (reason !== undefined) reportSkipped(endpoint, options, operation, faults.length, reason);
+  if (reason !== undefined) reportSkipped(endpoint, options, { operation, count: faults.length, reason });
   return parsed.flatMap(({ success, data }) => (success ? [data] : []));
 }

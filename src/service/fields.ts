@@ -74,15 +74,15 @@ export function listUnder(key: string) {
 /** Maximum number of rows that are read of an answer. An answer of 5 MB may have a million. */
 export const MAX_ROWS = 5_000;
 
-/** `total` counts the rows that are not read too. */
+/** `length` counts the rows that are not read too. */
 export function rowsIn(findRows: (answer: unknown) => unknown) {
   return z.preprocess(
     (answer) => {
       const rows = findRows(answer);
       const { length } = Array.isArray(rows) ? rows : [];
-      return { rows: takeFirst(rows, MAX_ROWS), total: Math.max(length, countRows(answer)) };
+      return { rows: takeFirst(rows, MAX_ROWS), length, body: answer };
     },
-    z.object({ rows: z.array(z.unknown()), total: z.number() }),
+    z.object({ rows: z.array(z.unknown()), length: z.number(), body: z.unknown() }),
   );
 }
 
@@ -105,14 +105,71 @@ function findList(value: Record<string, unknown>, key: string): unknown {
   return wrapper === undefined ? undefined : (value[wrapper] ?? []);
 }
 
-/** The total number of rows in a paged answer, or 0. */
-function countRows(answer: unknown): number {
-  if (!isObject(answer)) return 0;
-  const { total_count, total_records, pagination, meta } = answer;
-  // A plain `total` beside the rows may be an amount of money.
-  const paging = [pagination, meta].filter(isObject);
-  const totals = paging.flatMap((page) => [page.total, page.total_count, page.total_records]);
-  return Math.max(0, ...[total_count, total_records, ...totals].map(Number).filter(Number.isInteger));
+/** The rest of a list, as one of its pages gives it. */
+export interface PageInfo {
+  /** Number of rows in the whole list. */
+  total: number;
+  /** Query that asks for the next page. */
+  next: Record<string, string> | undefined;
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** @param page number of this page, from 1 @param before number of rows on earlier pages */
+export function readPageInfo(
+  body: unknown,
+  headers: Headers,
+  { page, rows, before }: { page: number; rows: number; before: number },
+): PageInfo {
+  const fields = readFields(body);
+  const total = Math.max(
+    0,
+    ...['total_count', 'total_records'].map((name) => readCount(fields.outer[name])),
+    ...['total', 'total_count', 'total_records'].map((name) => readCount(fields.inner[name])),
+    ...['x-total', 'x-total-count'].map((name) => readCount(headers[name])),
+  );
+  if (rows === 0) return { total, next: undefined };
+  const linked = readLink(headers.link);
+  const last = Math.max(
+    0,
+    ...['total_pages', 'last_page', 'pages'].map((name) => readCount(fields.inner[name])),
+    readCount(fields.outer.total_pages),
+    readCount(headers['x-total-pages']),
+  );
+  const nextPage = Math.max(
+    0,
+    ...[fields.inner.next_page, fields.outer.next_page, headers['x-next-page']].map(readCount),
+  );
+  const isMore = page < last || nextPage > page || (last === 0 && total > before + rows);
+  return { total, next: linked ?? (isMore ? { page: String(page + 1) } : undefined) };
+}
+
+/** A plain `total` beside the rows may be an amount of money, so it counts within `pagination` or `meta` only. */
+function readFields(body: unknown): Record<'inner' | 'outer', Record<string, unknown>> {
+  const outer = isObject(body) ? body : {};
+  const paging = [outer.pagination, outer.meta].filter(isObject);
+  return { outer, inner: Object.assign({}, ...paging) as Record<string, unknown> };
+}
+
+function readCount(value: unknown): number {
+  const count = typeof value === 'string' && value.trim() === '' ? Number.NaN : Number(value ?? Number.NaN);
+  return Number.isSafeInteger(count) && count > 0 ? count : 0;
+}
+
+/** Longer than any real one. */
+const MAX_LINK = 4_000;
+
+/** The query of the next page. Only the query: the rest of the address could lead elsewhere, with the key. */
+function readLink(header: string | string[] | undefined): Record<string, string> | undefined {
+  const links = [header ?? []].flat().join(',').slice(0, MAX_LINK).split(',');
+  for (const link of links) {
+    const [address = '', ...parameters] = link.split(';').map((part) => part.trim());
+    const isNext = parameters.some((parameter) => /^rel="?next"?$/i.test(parameter));
+    if (!isNext || !address.startsWith('<') || !address.endsWith('>')) continue;
+    const url = URL.parse(address.slice(1, -1), 'https://service.invalid');
+    if (url !== null && url.search.length > 1) return Object.fromEntries(url.searchParams);
+  }
+  return undefined;
 }
 
 /** A record, bare or under a key. */

@@ -34,17 +34,65 @@ describe('projects', () => {
     expect(await listProjects(wire.account)).toMatchObject([project]);
   });
 
-  test('one page of several says how many projects are missing', async () => {
-    const pages: Reply[] = [
-      { json: { records: [STORE], pagination: { total_records: 3 } } },
-      { json: { projects: [STORE], total_count: 3 } },
-    ];
-    await using wire = await openWire({ 'GET /acme/projects.json': pages });
-    for (const _ of pages) {
-      const skipped: SkippedRows[] = [];
-      expect(await listProjects(wire.account, { skipped })).toHaveLength(1);
-      expect(skipped).toMatchObject([{ operation: 'listProjects', count: 2 }]);
-    }
+  const OTHER = { ...STORE, name: 'Other', permalink: 'other', identifier: 'p-2' };
+  const FIRST = 'GET /acme/projects.json';
+  const SECOND = 'GET /acme/projects.json?page=2';
+
+  test.each<[string, Reply, Reply]>([
+    [
+      'pagination in the body',
+      { json: { records: [STORE], pagination: { current_page: 1, total_pages: 2, total_records: 2 } } },
+      { json: { records: [OTHER], pagination: { current_page: 2, total_pages: 2, total_records: 2 } } },
+    ],
+    ['a total alone', { json: { projects: [STORE], total_count: 2 } }, { json: { projects: [OTHER] } }],
+    [
+      'a next page',
+      { json: { data: [STORE], meta: { next_page: 2 } } },
+      { json: { data: [OTHER], meta: {} } },
+    ],
+    [
+      'the number of pages in a header',
+      { json: [STORE], headers: { 'X-Total-Pages': '2', 'X-Page': '1' } },
+      { json: [OTHER], headers: { 'X-Total-Pages': '2', 'X-Page': '2' } },
+    ],
+    ['a next page in a header', { json: [STORE], headers: { 'X-Next-Page': '2' } }, { json: [OTHER] }],
+    [
+      'a link, of whose address only the query is taken',
+      {
+        json: [STORE],
+        headers: { link: '</x?page=1>; rel="prev", <https://evil.example/?page=2>; rel="next"' },
+      },
+      { json: [OTHER], headers: { link: '</x?page=1>; rel="prev"' } },
+    ],
+  ])('all pages are read: %s', async (_what, first, second) => {
+    await using wire = await openWire({ [FIRST]: [first], [SECOND]: [second] });
+    const skipped: SkippedRows[] = [];
+    expect(await listProjects(wire.account, { skipped })).toMatchObject([STORE, OTHER]);
+    expect(skipped).toEqual([]);
+  });
+
+  const partial = { json: { records: [STORE], pagination: { total_pages: 3, total_records: 3 } } };
+  test.each<[string, Reply]>([
+    ['sends the same page again', partial],
+    ['does not know another page', { status: 404, json: {} }],
+    ['refuses another page', { status: 422, json: { page: ['is odd'] } }],
+  ])('a service that %s: the list says how many projects are missing', async (_what, second) => {
+    await using wire = await openWire({ [FIRST]: [partial], [SECOND]: [second] });
+    const skipped: SkippedRows[] = [];
+    expect(await listProjects(wire.account, { skipped })).toHaveLength(1);
+    expect(skipped).toMatchObject([{ operation: 'listProjects', count: 2, isUnlisted: true }]);
+  });
+
+  test('a list without end is read for a hundred pages', async () => {
+    const page = (at: number) => ({
+      json: { records: [{ ...STORE, identifier: `p-${at}` }], meta: { next_page: at + 1 } },
+    });
+    const more = Array.from({ length: 99 }, (_, at) => [`${FIRST.slice(4)}?page=${at + 2}`, at + 2] as const);
+    const script = Object.fromEntries(more.map(([url, at]) => [`GET ${url}`, [page(at)]]));
+    await using wire = await openWire({ [FIRST]: [page(1)], ...script });
+    const skipped: SkippedRows[] = [];
+    expect(await listProjects(wire.account, { skipped })).toHaveLength(100);
+    expect(skipped).toMatchObject([{ isUnlisted: true }]);
   });
 });
 

@@ -57,6 +57,8 @@ export interface TestWorldOptions {
   serviceTimeoutMs?: number;
   /** How many times faster the service's time runs; 20 by default, or 1 beside `time`, for its tests take seconds otherwise. */
   speed?: number;
+  /** How the service pages its lists; whole by default. */
+  paging?: ServiceOptions['paging'];
   tracing?: Tracing;
   /** The account is connected already, as `connect` leaves it, by one workspace with the usual variables. */
   connected?: boolean;
@@ -75,7 +77,12 @@ export async function openTestWorld(options: TestWorldOptions = {}) {
   const { time, speed = time === undefined ? SPEED : 1, slackApp = {}, realRates } = options;
   const now = time?.now;
   const seed = options.seed ?? 'empty';
-  const service = await startSimulatedService({ seed, speed, ...defined({ now }), ...options.oauth });
+  const service = await startSimulatedService({
+    seed,
+    speed,
+    ...defined({ now, paging: options.paging }),
+    ...options.oauth,
+  });
   const pageDir = options.page ? await buildPage() : undefined;
   const samples = seed === 'demo' ? DEMO_SAMPLES : undefined;
   const redirects = options.byOauth === true ? { redirectUrls: undefined } : {};

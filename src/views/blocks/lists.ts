@@ -151,10 +151,20 @@ export function withSkipped(
   return { ...message, blocks: [...message.blocks, ...notes(skippedWords(skipped))] };
 }
 
-/** "1 entry could not be read", with the log's reference; empty if all could be read. Mrkdwn. */
+/** "1 entry could not be read", with the log's reference; empty if all could be read and the list is whole. Mrkdwn. */
 export function skippedWords(skipped: readonly SkippedRows[]): string {
   if (skipped.length === 0) return '';
-  const total = skipped.reduce((sum, { count }) => sum + count, 0);
+  const countOf = (some: readonly SkippedRows[]): string => {
+    const total = some.reduce((sum, { count }) => sum + count, 0);
+    return `${total} ${total === 1 ? 'entry' : 'entries'}`;
+  };
+  const [unlisted = [], unread = []] = [true, false].map((is) =>
+    skipped.filter(({ isUnlisted = false }) => isUnlisted === is),
+  );
+  const sentences = [
+    unread.length > 0 && `${countOf(unread)} could not be read.`,
+    unlisted.length > 0 && `The list is not whole: at least ${countOf(unlisted)} more.`,
+  ];
   const references = skipped.map(({ reference }) => code(reference)).join(', ');
-  return `:warning: ${total} ${total === 1 ? 'entry' : 'entries'} could not be read. Reference ${references}.`;
+  return `:warning: ${sentences.filter(Boolean).join(' ')} Reference ${references}.`;
 }
