@@ -1,13 +1,16 @@
-import type { SlackFailureKind } from '../../core/errors.ts';
+import type { SlackFailure, SlackFailureKind } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { type Sentences, splitSentences } from './service-failures.ts';
 
 /** @param channel the channel of the request */
 export function explainSlackFailure(
-  { kind, reason, needed }: { kind: SlackFailureKind; reason: string; needed?: string | undefined },
+  { kind, reason, needed, method }: Pick<SlackFailure, 'kind' | 'reason' | 'needed' | 'method'>,
   channel?: string,
 ): Sentences {
   const isDirect = channel?.startsWith('D') ?? false;
+  // Without a scope to read files, Deckhand cannot look whether it is there.
+  if (kind === 'unreachable' && method === 'files.completeUploadExternal')
+    return splitSentences(FILE_IN_DOUBT);
   const words =
     reason === 'missing_scope' && needed !== undefined
       ? `Slack has not given Deckhand the scope ${code(needed)}. Ask a workspace admin to install the app again with it.`
@@ -28,6 +31,9 @@ const NOT_THERE: ReadonlySet<string> = new Set(['channel_not_found', 'not_in_cha
 /** Apps cannot be invited there. */
 const BETWEEN_PEOPLE =
   'Deckhand cannot post in a direct message between people. Run the command in a channel, or in Deckhand’s own messages.';
+
+const FILE_IN_DOUBT =
+  'Slack did not answer, so the file may or may not have arrived. Look for it before you try again.';
 
 const NO_MESSAGE = 'The message that this belongs to was deleted. Ask again.';
 

@@ -67,6 +67,13 @@ describe('invoices', () => {
     expect(world.slack.dms(TEAM, PEOPLE.admin)).toHaveLength(1);
   });
 
+  test('whose upload Slack does not answer may have arrived, and that is said', async ({ world }) => {
+    world.slack.fault({ method: 'files.completeUploadExternal', drop: 'after', times: 1 });
+    const said = await ask(world, '/deckhand invoices 1001', 'admin');
+    expect(said).toContain('the file may or may not have arrived. Look for it before you try again.');
+    expect(files(world)).toHaveLength(1);
+  });
+
   test.for([
     ['an address that is none', LIST, record('nonsense'), 'no full address for the PDF'],
     ['no PDF', '/*/account/invoices/1001.pdf', { nothing: true }, 'is not a PDF'],
