@@ -261,3 +261,27 @@ describe('where many workspaces install Deckhand', () => {
     });
   });
 });
+
+describe('the projects of a large account', () => {
+  const projects = Array.from({ length: 250 }, (_, at) => ({ name: `Shop ${at}`, permalink: `shop-${at}` }));
+  test.override({ connected: true, worldOptions: { ...ON, projects } });
+
+  test('come page by page, or by a part of their names', async ({ world }) => {
+    const client = await assistant(world);
+    const names: string[] = [];
+    for (let page: number | undefined = 1; page !== undefined; ) {
+      const answer: { projects: { permalink: string }[]; total: number; next_page?: number } = await read(
+        client,
+        'projects',
+        { page },
+      );
+      expect(answer.total).toBe(250);
+      names.push(...answer.projects.map(({ permalink }) => permalink));
+      page = answer.next_page;
+    }
+    expect(new Set(names).size).toBe(250);
+    const matches = await read(client, 'projects', { filter: 'shop 24' });
+    expect(matches.projects).toHaveLength(11);
+    expect(matches).not.toHaveProperty('next_page');
+  });
+});

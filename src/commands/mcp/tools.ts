@@ -2,15 +2,18 @@ import { z } from 'zod';
 import type { Role } from '../../core/choices.ts';
 import { type Audited, isDirect, type Message, mayRead } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
+import { indexNames } from '../../core/names.ts';
 import { makeInvoiceUse } from '../../records/accounts.ts';
 import type { Run } from '../../records/test-runs.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { ACTIVITY_RANGES, type ActivityRange } from '../../service/activity.ts';
+import type { SkippedRows } from '../../service/call.ts';
 import { documentDay, listInvoices } from '../../service/invoices.ts';
+import { skippedWords } from '../../views/blocks/lists.ts';
 import { say } from '../../views/blocks/message.ts';
 import { describeFailing, failingMessage } from '../../views/episodes/episode.ts';
 import { invoicesMessage } from '../../views/invoices/invoices.ts';
-import { projectsMessage } from '../../views/projects/projects.ts';
+import { PROJECTS_ON_PAGE, projectsMessage } from '../../views/projects/projects.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
 import { runMessage, targetWords } from '../../views/test-access/test-run.ts';
 import { readActivity } from '../activity/activity.ts';
@@ -63,22 +66,45 @@ const Name = z.string().trim().min(1).max(MAX_NAME);
 const account = Name.optional().describe('The connected account; left out, the default one');
 const project = Name.optional().describe('The project’s permalink or name; left out, the account’s only one');
 const server = Name.optional().describe('The server’s identifier or name; left out, the whole project');
+const filter = Name.optional().describe('A part of the name of the projects; left out, all of them');
+const page = z.int().min(1).max(1_000).optional().describe('From 1; left out, the first page');
 const range = z.enum(ACTIVITY_RANGES).optional().describe('left out, the last 7 days');
 
 const projects = defineTool({
   name: 'projects',
-  description: 'Lists the projects of the deployment account, and when each was last deployed.',
+  description:
+    'Lists the projects of the deployment account, 100 at a time, and when each was last deployed. If there is a next_page, ask for it, or name a part of the project’s name.',
   command: 'projects',
   role: 'member',
-  inputs: z.object({ account }),
-  async run(_, context) {
+  inputs: z.object({ account, filter, page }),
+  async run({ filter, page = 1 }, context) {
     const used = await resolveAccount(context);
-    const all = await context.workspace.projects.look(used);
-    const rows = all.map(({ name, permalink, last_deployed_at }) => ({ name, permalink, last_deployed_at }));
+    const skipped: SkippedRows[] = [];
+    const all = await context.workspace.projects.look(used, { skipped });
+    const hits = new Set(filter === undefined ? all : (await indexNames(all)).search(filter));
+    const matches = all.filter((project) => hits.has(project));
+    const first = (page - 1) * MAX_ROWS;
+    const rows = matches
+      .slice(first, first + MAX_ROWS)
+      .map(({ name, permalink, last_deployed_at }) => ({ name, permalink, last_deployed_at }));
+    const isMore = matches.length > first + MAX_ROWS;
+    const missing = unmarked(skippedWords(skipped));
     return {
-      data: { account: used.name, ...limitRows('projects', rows) },
-      next: 'Ask test_access whether one can be reached, or activity for what was deployed.',
-      message: projectsMessage(all, { account: used.name, page: 0 }, context.workspace.word),
+      data: {
+        account: used.name,
+        projects: rows,
+        ...(matches.length > rows.length ? { total: matches.length } : {}),
+        ...(isMore ? { next_page: page + 1 } : {}),
+        ...(missing === '' ? {} : { missing }),
+      },
+      next: isMore
+        ? `Ask projects for page ${page + 1}, or with a filter, for the others.`
+        : 'Ask test_access whether one can be reached, or activity for what was deployed.',
+      message: projectsMessage(
+        matches,
+        { account: used.name, filter, page: rows.length === 0 ? 0 : Math.floor(first / PROJECTS_ON_PAGE) },
+        context.workspace.word,
+      ),
     };
   },
 });

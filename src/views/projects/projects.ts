@@ -9,7 +9,7 @@ import { menu, searchInput } from '../blocks/inputs.ts';
 import { button, buttons, context, header, LIMITS, linkButton, say, section } from '../blocks/message.ts';
 
 /** A message holds 50 blocks. */
-const ON_PAGE = 20;
+export const PROJECTS_ON_PAGE = 20;
 
 /** One page of projects, in the form that its buttons carry. */
 export const ProjectsPage = z.object({
@@ -27,11 +27,11 @@ export function projectsMessage(projects: readonly Project[], at: ProjectsPage, 
   const next = filter === undefined ? '' : ` ${code(`${word} projects`)} lists them all.`;
   const title = `${count(projects.length, 'project')} ${what} ${code(account)}`;
   if (projects.length === 0) return say(`No projects ${what} ${code(account)}.${next}`);
-  const first = page * ON_PAGE;
-  const visible = projects.slice(first, first + ON_PAGE);
+  const first = page * PROJECTS_ON_PAGE;
+  const visible = projects.slice(first, first + PROJECTS_ON_PAGE);
   const turn = (label: string, to: number): Button =>
     button(label, `projects:page#${to}`, { value: { ...at, page: to } });
-  const which = projects.length > ON_PAGE ? `${first + 1} to ${first + visible.length} of ` : '';
+  const which = projects.length > PROJECTS_ON_PAGE ? `${first + 1} to ${first + visible.length} of ` : '';
   return {
     text: title,
     blocks: [
@@ -39,7 +39,7 @@ export function projectsMessage(projects: readonly Project[], at: ProjectsPage, 
       ...visible.map((project, at) => projectRow(account, project, at)),
       ...buttons(
         page > 0 && turn('Previous', page - 1),
-        first + ON_PAGE < projects.length && turn('Next', page + 1),
+        first + PROJECTS_ON_PAGE < projects.length && turn('Next', page + 1),
       ),
       context(
         `${which}${count(projects.length, 'project')}. Narrow the list with a word after ${code('projects')}.`,
