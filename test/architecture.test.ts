@@ -78,45 +78,6 @@ function roomOf(path: string): string {
   return path.split('/')[1] ?? '';
 }
 
-/** What a feature may import of the features beside it, by room. */
-const NEIGHBOURS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  commands: {
-    digests: ['activity', 'schedules'],
-    guards: ['schedules'],
-    help: ['admin', 'episodes'],
-    home: ['episodes'],
-    invoices: ['schedules'],
-    mcp: ['activity', 'episodes'],
-    watches: ['schedules'],
-    workflows: ['activity'],
-  },
-  scheduler: {
-    digests: ['schedules'],
-    // A failed deployment has its project tested.
-    episodes: ['test-access'],
-    guards: ['episodes', 'schedules', 'test-access'],
-    invoices: ['schedules'],
-    // The table of kinds.
-    schedules: ['episodes', 'guards', 'invoices', 'watches'],
-    // A workflow's step ends with the run that it started.
-    'test-access': ['workflows'],
-    watches: ['episodes', 'schedules'],
-  },
-  // `blocks` is for all of them, as `targets` is for commands.
-  views: {
-    digests: ['activity', 'schedules'],
-    episodes: ['schedules', 'test-access'],
-    help: ['episodes'],
-    home: ['accounts', 'activity', 'episodes', 'schedules', 'test-access'],
-    integrations: ['projects'],
-    invoices: ['schedules'],
-    schedules: ['activity'],
-    servers: ['projects'],
-    unfurls: ['activity', 'projects', 'servers', 'test-access'],
-    watches: ['activity', 'episodes', 'schedules'],
-  },
-};
-
 /** The feature's folder, in the rooms that have a folder for each. */
 function featureOf(path: string): string | undefined {
   const [, room = '', feature, file] = path.split('/');
@@ -126,13 +87,16 @@ function featureOf(path: string): string | undefined {
 describe('the rooms of src/', () => {
   it('are all in the list', () => {
     const rooms = new Set([...product.keys()].map(roomOf));
-    expect([...rooms].filter((room) => !ROOMS.includes(room) && room !== 'README.md')).toEqual([]);
+    expect(
+      [...rooms].filter((room) => !ROOMS.includes(room)),
+      'A new room: put it into ROOMS above, over everything that it imports, and into the table of docs/architecture.md.',
+    ).toEqual([]);
   });
 
   it.each(ROOMS)('%s imports only what is below it', (room) => {
     const above = ROOMS.slice(0, ROOMS.indexOf(room));
     const upward = imports.filter(({ from, to }) => roomOf(from) === room && above.includes(roomOf(to)));
-    expect(upward).toEqual([]);
+    expect(upward, 'Move what is imported down, or pass it as a parameter from above.').toEqual([]);
   });
 
   it('views, service, slack, jobs and store do not import each other, except views the service’s records', () => {
@@ -140,24 +104,37 @@ describe('the rooms of src/', () => {
       const [one, other] = [roomOf(from), roomOf(to)];
       return one !== other && SIBLINGS.has(one) && SIBLINGS.has(other);
     });
-    expect(crossing.filter(({ from, to }) => roomOf(from) !== 'views' || roomOf(to) !== 'service')).toEqual(
-      [],
-    );
+    expect(
+      crossing.filter(({ from, to }) => roomOf(from) !== 'views' || roomOf(to) !== 'service'),
+      'Let a room above call both, or move what they share to core.',
+    ).toEqual([]);
   });
 
   it('views import of the workspace’s records their types alone', () => {
     const views = filesOf('src/views/**/*.ts');
-    expect(matching(views, /^import (?!type )[^;]*\/records\//m)).toEqual([]);
+    expect(
+      matching(views, /^import (?!type )[^;]*\/records\//m),
+      'Write `import type`. If a view needs a rule of records, let its caller apply the rule and pass the result.',
+    ).toEqual([]);
   });
 
-  it('a feature imports of the features beside it those in the table alone', () => {
-    const crossing = imports.flatMap(({ from, to }) => {
-      const [room, feature, other] = [roomOf(from), featureOf(from), featureOf(to)];
-      if (feature === undefined || other === undefined || room !== roomOf(to)) return [];
-      const allowed = ['blocks', 'targets', feature, ...(NEIGHBOURS[room]?.[feature] ?? [])];
-      return allowed.includes(other) ? [] : [`${room}: ${feature} → ${other}`];
-    });
-    expect(crossing).toEqual([]);
+  it('features of a room do not import each other in a circle', () => {
+    const beside = new Map<string, Set<string>>();
+    for (const { from, to } of imports) {
+      const [one, other] = [featureOf(from), featureOf(to)];
+      if (one === undefined || other === undefined || roomOf(from) !== roomOf(to) || one === other) continue;
+      const [here, there] = [`${roomOf(from)}/${one}`, `${roomOf(to)}/${other}`];
+      beside.set(here, (beside.get(here) ?? new Set()).add(there));
+    }
+    const reach = (from: string, seen = new Set<string>()): Set<string> => {
+      for (const next of beside.get(from) ?? []) if (!seen.has(next)) reach(next, seen.add(next));
+      return seen;
+    };
+    const circular = [...beside.keys()].filter((feature) => reach(feature).has(feature));
+    expect(
+      circular,
+      'Each of these imports itself over others. Move what they share into the lower one, into a file of the room (as src/scheduler/schedule-types.ts), or into a room below.',
+    ).toEqual([]);
   });
 
   it('what a view parses is a form’s or button’s own, never a job’s data or a document', () => {
@@ -171,14 +148,18 @@ describe('the rooms of src/', () => {
       `^import \\{[^}]*(?<!type )\\b(?:${schemas.join('|')})\\b[^}]*\\} from '.*/views/`,
       'm',
     );
-    expect(matching(later, pattern)).toEqual([]);
+    expect(matching(later, pattern), 'Move the schema beside the job or document that it describes.').toEqual(
+      [],
+    );
   });
 
   it('a feature has the context of its own workspace, and no way to another', () => {
     const features = filesOf('src/{commands,scheduler,views,records}/**/*.ts');
     const openers = /\bworkspaces\.(?:open|admit|enter\w*)\(|\b(?:store|sealer|slack)\.of\(/;
     // A start starts the schedules of all workspaces, each in its own context.
-    expect(matching(features, openers)).toEqual(['src/scheduler/schedules/reconcile-schedules.ts']);
+    expect(matching(features, openers), 'Use the `workspace` that the handler or job was given.').toEqual([
+      'src/scheduler/schedules/reconcile-schedules.ts',
+    ]);
   });
 });
 
@@ -191,26 +172,33 @@ const PRIVATE_WORDS = `
 
 describe('the code', () => {
   it('keeps product and sandbox apart', () => {
-    expect(imports.filter(({ to }) => to.startsWith('sandbox/'))).toEqual([]);
-    expect(ownImports(sandbox).filter(({ to }) => to.startsWith('src/'))).toEqual([]);
+    const product = imports.filter(({ to }) => to.startsWith('sandbox/'));
+    const fakes = ownImports(sandbox).filter(({ to }) => to.startsWith('src/'));
+    expect([...product, ...fakes], 'The sandbox follows the service and Slack, not our code.').toEqual([]);
   });
 
   it('lets the views know neither Bolt nor a client', () => {
     const foreign = packagesOf(filesOf('src/views/**/*.ts'));
-    expect(foreign.filter(({ name }) => !['@slack/types', 'zod'].includes(name))).toEqual([]);
+    expect(
+      foreign.filter(({ name }) => !['@slack/types', 'zod'].includes(name)),
+      'Let the caller use the package, and pass plain data to the view.',
+    ).toEqual([]);
   });
 
   it('is put together in one place, for the process, the tests and the benchmarks', () => {
     const all = filesOf('{src,test,bench}/**/*.ts');
     const callers = matching(all, /(?<!function )\b(?:createApp|createWorkspaces)\(/);
-    expect(callers.filter((file) => file !== 'test/architecture.test.ts')).toEqual([
-      'src/app.ts',
-      'src/open.ts',
-    ]);
+    expect(
+      callers.filter((file) => file !== 'test/architecture.test.ts'),
+      'Call `openDeckhand` (src/open.ts), or `openTestWorld` in a test.',
+    ).toEqual(['src/app.ts', 'src/open.ts']);
   });
 
   it('makes text with markup in one place, where it is verbatim', () => {
-    expect(matching(product, /'mrkdwn'[,;\s}]/)).toEqual(['src/core/mrkdwn.ts']);
+    expect(
+      matching(product, /'mrkdwn'[,;\s}]/),
+      'Make the text with `mrkdwnText` or a block of src/views/blocks/message.ts.',
+    ).toEqual(['src/core/mrkdwn.ts']);
   });
 
   it('never overrules the type checker with two assertions, outside tests', () => {
@@ -219,21 +207,28 @@ describe('the code', () => {
         filesOf('{src,sandbox/{demo,service,slack},bench,scripts}/**/*.{ts,tsx}'),
         /\bas unknown as\b/,
       ),
+      'Parse it with a zod schema, or give the function a type parameter.',
     ).toEqual([]);
   });
 
   it('calls nothing by a private word', () => {
     const words = PRIVATE_WORDS.trim().split(/\s+/).join('|');
     const pattern = new RegExp(`(?<![\\w'’-])(?:${words}|(?:MOST|LONGEST|LEAST)_[A-Z_]+)(?![\\w'’-])`);
-    expect(matching(codeOf(product), pattern)).toEqual([]);
+    expect(
+      matching(codeOf(product), pattern),
+      'Rename it by the words of CONTRIBUTING.md; the private words are PRIVATE_WORDS above.',
+    ).toEqual([]);
   });
 
   it('has no file over 400 lines', () => {
     const long = [...product].filter(([, text]) => text.split('\n').length > 401).map(([path]) => path);
-    expect(long).toEqual([]);
+    expect(long, 'Split it by subject: one subject a file.').toEqual([]);
   });
 
   it('changes the shared test of test/support/fixtures.ts for no other file of its worker', () => {
-    expect(matching(filesOf('test/**/*.test.ts'), /^test\.override\(/m)).toEqual([]);
+    expect(
+      matching(filesOf('test/**/*.test.ts'), /^test\.override\(/m),
+      'Move `test.override` into a `describe`.',
+    ).toEqual([]);
   });
 });

@@ -24,16 +24,24 @@ describe('the documentation', () => {
   it('shows pictures that are there, are shown, and are small', () => {
     const pages = read('README.md') + read('docs/guide.md');
     const shown = new Set([...pages.matchAll(/\]\((?:docs\/)?pictures\/([^)]+)\)/g)].map(([, name]) => name));
-    expect(readdirSync(join(root, 'docs/pictures')).toSorted()).toEqual([...shown].toSorted());
+    expect(
+      readdirSync(join(root, 'docs/pictures')).toSorted(),
+      'Show each picture in README.md or docs/guide.md, or delete it.',
+    ).toEqual([...shown].toSorted());
     for (const name of shown)
-      expect(statSync(join(root, 'docs/pictures', name ?? '')).size).toBeLessThan(170_000);
+      expect(
+        statSync(join(root, 'docs/pictures', name ?? '')).size,
+        `${name} makes the page slow: take it again in fewer pixels.`,
+      ).toBeLessThan(170_000);
   });
 
   it('links only to files that are there', () => {
     const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
     for (const page of pages.filter((name) => name.endsWith('.md')))
       for (const [, target = ''] of read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g))
-        expect(existsSync(join(root, page, '..', target)), `${page} → ${target}`).toBe(true);
+        expect(existsSync(join(root, page, '..', target)), `${page} links to ${target}, which is gone`).toBe(
+          true,
+        );
   });
 
   it('names only files of src/ and test/ that are there', () => {
@@ -43,7 +51,7 @@ describe('the documentation', () => {
       for (const [, name = ''] of read(page).matchAll(/`([\w./-]+\.ts)`/g))
         expect(
           files.some((file) => `/${file}`.endsWith(`/${name}`)),
-          `${page}: ${name}`,
+          `${page} names ${name}, which is gone or has another name`,
         ).toBe(true);
   });
 });
@@ -60,13 +68,20 @@ describe('the manifest', () => {
       ([words]) => words.match(/(?<=`)[a-z]+[A-Z]\w*(?=[`(])/g) ?? [],
     );
     expect(named.length).toBeGreaterThan(10);
-    expect(named.filter((name) => !known.has(name))).toEqual([]);
+    expect(
+      named.filter((name) => !known.has(name)),
+      'A comment of src/ names something that is gone: use its new name.',
+    ).toEqual([]);
   });
 
   it('hints at the commands that there are', () => {
     const [command] = manifest.features.slash_commands;
     const hinted = String(command.usage_hint).split(' | ');
-    expect(commands.map(({ name }) => name.split(' ')[0])).toEqual(expect.arrayContaining(hinted));
+    const names = new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''));
+    expect(
+      hinted.filter((word) => !names.has(word)),
+      'Mend `usage_hint` in manifest.yml.',
+    ).toEqual([]);
   });
 
   it('offers the shortcuts that there are', () => {
@@ -79,7 +94,10 @@ describe('the manifest', () => {
     }));
     const byId = (one: { callback_id: string }, other: { callback_id: string }) =>
       one.callback_id.localeCompare(other.callback_id);
-    expect(manifest.features.shortcuts.toSorted(byId)).toEqual(shortcuts.toSorted(byId));
+    expect(
+      manifest.features.shortcuts.toSorted(byId),
+      'Copy the command’s `shortcuts` to `features.shortcuts` of manifest.yml.',
+    ).toEqual(shortcuts.toSorted(byId));
   });
 
   it('names the parameters of each step for Workflow Builder by their keys, and menus of functions that fill them', () => {
@@ -93,12 +111,18 @@ describe('the manifest', () => {
   });
 
   it('subscribes to the events that are handled, and no other', () => {
-    expect([...manifest.settings.event_subscriptions.bot_events].sort()).toEqual([...EVENT_TYPES].sort());
+    expect(
+      [...manifest.settings.event_subscriptions.bot_events].sort(),
+      'Add the event to `bot_events` of manifest.yml, or its handler to EVENT_HANDLERS of src/app.ts.',
+    ).toEqual([...EVENT_TYPES].sort());
   });
 
   it('asks for the scopes that have a reason, and no other', () => {
     const { bot, bot_optional: optional } = manifest.oauth_config.scopes;
-    expect([...bot].sort()).toEqual([...SCOPE_NAMES].sort());
+    expect(
+      [...bot].sort(),
+      'A scope is in `scopes.bot` of manifest.yml and, with its reason, in SCOPES of src/slack/failure.ts.',
+    ).toEqual([...SCOPE_NAMES].sort());
     expect(bot.filter((scope: string) => !optional.includes(scope))).toEqual([
       'commands',
       'chat:write',
@@ -110,11 +134,17 @@ describe('the manifest', () => {
 describe('the registry', () => {
   it('has every command file, and nothing twice', () => {
     const names = commands.map(({ name }) => name);
-    expect(new Set(names).size).toBe(names.length);
+    expect(
+      names.filter((name, at) => names.indexOf(name) !== at),
+      'Two commands have this name.',
+    ).toEqual([]);
     const files = globSync('**/*.ts', { cwd: join(root, 'src/commands') }).filter((file) =>
       /^export const \w+ = defineCommand\(/m.test(read(`src/commands/${file}`)),
     );
     const registry = read('src/commands/registry.ts');
-    for (const file of files) expect(registry, file).toContain(`'./${file}'`);
+    expect(
+      files.filter((file) => !registry.includes(`'./${file}'`)),
+      'Add its command to a group of src/commands/registry.ts.',
+    ).toEqual([]);
   });
 });

@@ -24,16 +24,35 @@ const PARTICIPLE_NAME = new RegExp(
 );
 
 it.each([
-  ['begins a comment with a noun or a verb', RELATIVE_CLAUSE],
-  ['says what it means in comments', OBSCURE_WORD],
-  ['names a function by a verb and a thing', NAME_WITHOUT_VERB],
-  ['names a variable or field by a noun', PARTICIPLE_NAME],
-])('%s', (_, pattern) => {
-  expect(findAll(pattern)).toEqual([]);
+  [
+    'begins a comment with a noun or a verb',
+    RELATIVE_CLAUSE,
+    'Not with What, Where, Of, Those, By or As: "Time of the last poll", "Returns undefined for …".',
+  ],
+  [
+    'says what it means in comments',
+    OBSCURE_WORD,
+    'Say it with other words than stands, anew, is none, all the same.',
+  ],
+  [
+    'names a function by a verb and a thing',
+    NAME_WITHOUT_VERB,
+    'Name it `readOutcome`, `findTarget` or `describeRun`, not `outcomeOf`.',
+  ],
+  [
+    'names a variable or field by a noun',
+    PARTICIPLE_NAME,
+    'Name it by what it holds: `text`, `match`, `requested`.',
+  ],
+])('%s', (_, pattern, advice) => {
+  expect(findAll(pattern), advice).toEqual([]);
 });
 
 it('gives each commit a title of at most 72 characters about one change', () => {
   const log = spawnSync('git', ['log', '-50', '--no-merges', '--format=%s'], { cwd: root, encoding: 'utf8' });
   const titles = log.status === 0 ? log.stdout.split('\n').filter((title) => title !== '') : [];
-  expect(titles.filter((title) => title.length > 72 || title.includes(', and'))).toEqual([]);
+  expect(
+    titles.filter((title) => title.length > 72 || title.includes(', and')),
+    'Shorten the title with `git commit --amend` or `git rebase -i`, or make two commits.',
+  ).toEqual([]);
 });

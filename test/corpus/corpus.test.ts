@@ -49,7 +49,10 @@ it('every emoji has its picture in the local Slack', () => {
     [...source.matchAll(/[`'( ]:([a-z_]+):[`' ]/g)].map(([, name]) => name),
   );
   expect(names).toContain('white_check_mark');
-  expect(names.filter((name = '') => shortcodes[name] === undefined)).toEqual([]);
+  expect(
+    names.filter((name = '') => shortcodes[name] === undefined),
+    'Add its picture to sandbox/slack/web/src/emoji/shortcodes.ts.',
+  ).toEqual([]);
 });
 
 /** Slack's method as documented: a form post with one payload as JSON, each fault by pointer; charts are unknown to it. */

@@ -31,7 +31,10 @@ function levelBefore(index: number): string {
 
 describe('docs/log-events.md', () => {
   it('are those that Deckhand logs, each once', () => {
-    expect(rows.flatMap(({ names }) => names).toSorted()).toEqual([...logged().keys()].toSorted());
+    expect(
+      rows.flatMap(({ names }) => names).toSorted(),
+      'docs/log-events.md has a row for each event that src/ logs.',
+    ).toEqual([...logged().keys()].toSorted());
   });
 
   it('have the levels that Deckhand gives them', () => {

@@ -163,7 +163,10 @@ describe('alert rules and dashboard', () => {
     const series = await seriesOf();
     const { metrics, labels } = namesIn(filledIn(expr));
     expect(metrics.length).toBeGreaterThan(0);
-    expect(metrics.filter((name) => !series.has(name) && !PROMETHEUS_OWN.has(name))).toEqual([]);
+    expect(
+      metrics.filter((name) => !series.has(name) && !PROMETHEUS_OWN.has(name)),
+      'docs/alerts.yml or docs/grafana-dashboard.json reads a series that Deckhand does not have.',
+    ).toEqual([]);
     const known = new Set([...LABELS_OWN, ...metrics.flatMap((name) => [...(series.get(name) ?? [])])]);
     expect(labels.filter((label) => !known.has(label))).toEqual([]);
   });
@@ -176,7 +179,10 @@ describe('alert rules and dashboard', () => {
     // Of a histogram one series is enough.
     const baseOf = (name: string) => name.replace(/_(bucket|count|sum)$/, '');
     const shownBases = new Set([...shown].map(baseOf));
-    expect(ours.filter((name) => !shownBases.has(baseOf(name)))).toEqual([]);
+    expect(
+      ours.filter((name) => !shownBases.has(baseOf(name))),
+      'Show the series in docs/grafana-dashboard.json.',
+    ).toEqual([]);
   });
 
   it('names the paragraph of operations.md that helps', () => {
