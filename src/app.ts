@@ -28,20 +28,15 @@ import {
 } from './listeners/receivers/http-server.ts';
 import { createSocketReceiver } from './listeners/receivers/socket-receiver.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
-import { digestJob } from './scheduler/digests/digest.ts';
 import { DIAGNOSE } from './scheduler/episodes/diagnosis.ts';
 import { EPISODE_WORK } from './scheduler/episodes/episodes.ts';
 import { ESCALATE } from './scheduler/episodes/escalation.ts';
-import { GUARD_CHECKS, GUARD_OUTCOMES, GUARD_RUNS } from './scheduler/guards/guard.ts';
-import { INVOICES } from './scheduler/invoices/notices.ts';
+import { SCHEDULE_TYPES } from './scheduler/schedule-types.ts';
 import { OWNER_NOTICES } from './scheduler/schedules/lifecycle.ts';
-import { defineSourceJobs } from './scheduler/schedules/polling.ts';
 import { RECONCILE, startSchedules } from './scheduler/schedules/reconcile-schedules.ts';
 import { ADD_SERVER } from './scheduler/servers/add-server.ts';
 import { FOLLOW_PROVISIONING, FOLLOW_SYNC } from './scheduler/servers/provisioning.ts';
 import { FOLLOW_TEST } from './scheduler/test-access/follow-test.ts';
-import { ACTIVITY } from './scheduler/watches/feed.ts';
-import { SETTLE_PUSHES } from './scheduler/watches/push.ts';
 import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import { checkBotToken } from './slack/token-health.ts';
 import type { Web } from './slack/web.ts';
@@ -84,18 +79,12 @@ function listJobs(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     WATCH_VERIFICATION,
     END_STEP,
     refreshHomeJob,
-    digestJob(startedAt),
-    GUARD_RUNS,
-    GUARD_CHECKS,
-    GUARD_OUTCOMES,
     RECONCILE,
     OWNER_NOTICES,
     EPISODE_WORK,
     DIAGNOSE,
     ESCALATE,
-    ...defineSourceJobs(ACTIVITY),
-    ...defineSourceJobs(INVOICES),
-    SETTLE_PUSHES,
+    ...Object.values(SCHEDULE_TYPES).flatMap((type) => type.listJobs(startedAt)),
   ];
 }
 

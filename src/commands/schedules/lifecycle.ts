@@ -4,13 +4,9 @@ import { defined } from '../../core/json.ts';
 import type { Reply } from '../../core/message.ts';
 import { isAsleep, isPersonal, type Schedule, type ScheduleKind } from '../../records/schedules.ts';
 import { deliver } from '../../scheduler/deliver.ts';
+import { SCHEDULE_TYPES } from '../../scheduler/schedule-types.ts';
 import { pauseSchedule } from '../../scheduler/schedules/lifecycle.ts';
-import {
-  removeSchedules,
-  resumeSchedule,
-  SCHEDULE_TYPES,
-  undoRemoval,
-} from '../../scheduler/schedules/start.ts';
+import { removeSchedules, resumeSchedule, undoRemoval } from '../../scheduler/schedules/start.ts';
 import { withoutElement } from '../../views/blocks/message.ts';
 import {
   LIST_SCOPES,

@@ -8,8 +8,9 @@ import { DATA_KEYS, GLOBAL, type Store } from '../../store/store.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../../workspace/workspace.ts';
+import { SCHEDULE_TYPES } from '../schedule-types.ts';
 import { isServed, notifyResumed, type Pausing, pauseAndNotify, type Reason } from './lifecycle.ts';
-import { resumeSchedule, SCHEDULE_TYPES } from './start.ts';
+import { resumeSchedule } from './start.ts';
 
 /**
  * Pauses each schedule whose accounts have stopped working, or whose command is switched off in its channel.

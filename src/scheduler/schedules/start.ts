@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { INVOICE_SCHEDULES, type KeyUse, SCHEDULES } from '../../records/accounts.ts';
 import {
   ACTIVE,
   accountsChanged,
@@ -8,56 +7,13 @@ import {
   type Paused,
   SCHEDULES_LOCK,
   Schedule,
-  type ScheduleKind,
-  type ScheduleOf,
   type TimedSchedule,
 } from '../../records/schedules.ts';
 import { makeFreeId } from '../../store/store.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { replanEscalations } from '../episodes/escalation.ts';
-import { runGuard } from '../guards/guard.ts';
-import { INVOICES, prepareNotices } from '../invoices/notices.ts';
-import { ACTIVITY } from '../watches/feed.ts';
-import { endUnwatched, planSettling } from '../watches/push.ts';
-import { prepareWatch } from '../watches/watches.ts';
+import { SCHEDULE_TYPES } from '../schedule-types.ts';
 import { expectRoomForSchedule } from './lifecycle.ts';
-import { forgetPolling, startPolling } from './polling.ts';
-import { prepareTimed, startTimed } from './timed.ts';
-
-export interface ScheduleType<S extends Schedule = Schedule> {
-  keyUse: KeyUse;
-  /** Starts its work, unless it runs already. The work ends by itself if no schedule is active. */
-  start(workspace: Workspace, schedule: S): Promise<void>;
-  /** Called after it is stored for the first time. Safe to repeat. */
-  onAdded?(workspace: Workspace, schedule: S): Promise<void>;
-  /**
-   * Calls the service before a person resumes the schedule, so that the person sees a refusal.
-   * @returns stores the answer
-   */
-  prepareResume(workspace: Workspace, schedule: S): Promise<() => Promise<void>>;
-}
-
-const TYPES: { [K in ScheduleKind]: ScheduleType<ScheduleOf<K>> } = {
-  digest: { keyUse: SCHEDULES, start: startTimed, prepareResume: prepareTimed },
-  guard: {
-    keyUse: SCHEDULES,
-    start: startTimed,
-    onAdded: (workspace, { id, requestId }) => runGuard(workspace, id, requestId),
-    prepareResume: prepareTimed,
-  },
-  watch: {
-    keyUse: SCHEDULES,
-    start: (workspace, watch) => startPolling(workspace, ACTIVITY, watch),
-    prepareResume: prepareWatch,
-  },
-  invoices: {
-    keyUse: INVOICE_SCHEDULES,
-    start: (workspace, notices) => startPolling(workspace, INVOICES, notices),
-    prepareResume: prepareNotices,
-  },
-};
-
-export const SCHEDULE_TYPES: Readonly<Record<ScheduleKind, ScheduleType>> = TYPES;
 
 /** Settings of a digest or guard that a person chooses. */
 export type TimedChoices = DigestChoices | GuardChoices;
@@ -151,7 +107,7 @@ export async function startAgain(workspace: Workspace, account: string): Promise
 
 /** Forgets how an account was polled. Call it after a key was disconnected. */
 export async function forgetPolls(workspace: Workspace, account: string): Promise<void> {
-  for (const source of [ACTIVITY, INVOICES]) await forgetPolling(workspace, source, account);
+  for (const { forgetAccount } of Object.values(SCHEDULE_TYPES)) await forgetAccount?.(workspace, account);
 }
 
 const UNDO_MS = 10 * 60_000;
@@ -176,11 +132,11 @@ export function removeSchedules(
   return workspace.store.exclusive(SCHEDULES_LOCK, async () => {
     const current = await Promise.all(schedules.map(({ kind, id }) => workspace.schedules.get(kind, id)));
     const removed = current.filter((one) => one !== undefined);
-    const isWatched = removed.some(({ kind }) => kind === 'watch');
-    if (isWatched) await planSettling(workspace);
+    const types = [...new Set(removed.map(({ kind }) => SCHEDULE_TYPES[kind]))];
+    for (const type of types) await type.beforeRemoval?.(workspace);
     for (const schedule of removed) await workspace.schedules.remove(schedule);
     await removals(workspace).put(request, { removed }, workspace.clock.now() + UNDO_MS);
-    if (isWatched) await endUnwatched(workspace, request);
+    for (const type of types) await type.afterRemoval?.(workspace, request);
   });
 }
 
@@ -213,7 +169,7 @@ export async function undoRemoval(
     await removals(workspace).update(removalRequest, (current) => current && { ...current, undoRequest });
     const all: Schedule[] = [];
     for (const one of removed) all.push(await restoreSchedule(workspace, one));
-    if (kind === 'watch') await planSettling(workspace, { restored: removalRequest });
+    await SCHEDULE_TYPES[kind].afterRestoring?.(workspace, removalRequest);
     return all;
   });
   // Somebody may have disconnected its account in the meantime.
