@@ -10,6 +10,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import { Channel } from '../../src/records/channels.ts';
 import { TRIED } from '../store/databases.ts';
 import { ask, openForm } from '../support/asking.ts';
+import { freshDatabase } from '../support/postgres.ts';
 import { MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
 import {
@@ -284,6 +285,40 @@ test('ten thousand channels are set up within ten seconds, and are compared with
   const misspelt = text.replaceAll('zone: UTC', 'zne: UTC');
   const refused = await apply(url, misspelt);
   expect([refused.code, refused.err.trim().split('\n').length]).toEqual([65, 10_000]);
+});
+
+describe('a schedule that may not run', () => {
+  const isPaused = async (world: TestWorld, kind: 'digest' | 'watch') =>
+    (await world.app.workspaces.open(TEAM).schedules.list(kind)).map(({ state }) => state.kind);
+  const said = ({ slack }: TestWorld) => [...slack.messages(TEAM, CHANNEL), ...slack.dms(TEAM, PEOPLE.admin)];
+
+  test.each([
+    ['its command is switched off by the file', WRITTEN.replace(' digest add,', ''), true],
+    ['no account is connected', stringify({ workspace: TEAM, digests: parse(WRITTEN).digests }), false],
+  ])('is added paused, and nobody is told, if %s', async (_, text, isConnected) => {
+    const world = await openTestWorld({ connected: isConnected, env: { NOTICE_INTERVAL_MS: '40' } });
+    onTestFinished(() => world.stop());
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    await world.restart(async () => {
+      expect(await apply(world.config, text)).toMatchObject({ code: 0, err: '' });
+    });
+    expect(await isPaused(world, 'digest')).toEqual(['paused']);
+    expect(said(world)).toEqual([]);
+  });
+
+  test('pauses beside a running Deckhand when a file switches its command off, and goes on when one allows it', async () => {
+    const world = await openOn(await freshDatabase());
+    await world.connect();
+    expect(await apply(world.config, WRITTEN)).toMatchObject({ code: 0, err: '' });
+    expect(await isPaused(world, 'watch')).toEqual(['active']);
+    for (const [text, state] of [
+      [WRITTEN.replace(' watch, watch list,', ''), 'paused'],
+      [WRITTEN, 'active'],
+    ] as const) {
+      expect(await apply(world.config, text)).toMatchObject({ code: 0, err: '' });
+      await expect.poll(() => isPaused(world, 'watch'), { timeout: 20_000 }).toEqual([state]);
+    }
+  });
 });
 
 describe('a project that the account does not have, or an account that is not connected', () => {

@@ -120,4 +120,30 @@ describe.each(DATABASES)('a store on $name', ({ fresh }) => {
     expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
     expect(seen).toEqual(['a1 begins', 'a1 ends', 'a2 begins', 'a2 ends', 'ab begins', 'ab ends']);
   });
+
+  test.each([
+    ['the same workspace', 'T1', 'a', 'waits'],
+    ['the same workspace, which asks for another', 'T1', 'b', 'works'],
+    ['another workspace', 'T2', 'a', 'works'],
+    ['all workspaces together', undefined, 'a', 'works'],
+  ])('while a workspace has a lock, the work of %s (%s, %s) %s', async (_, workspace, key, outcome) => {
+    const store = await open(await fresh());
+    const [taken, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const first = store.of('T1').exclusive('a', async () => {
+      taken.resolve();
+      await done.promise;
+      return 'first';
+    });
+    await taken.promise;
+    const place = workspace === undefined ? store : store.of(workspace);
+    const second = place.exclusive(key, async () => 'second');
+    const winner = Promise.race([first, second]);
+    if (outcome === 'waits') {
+      for (let look = 0; look < 5; look += 1) await store.ping();
+      done.resolve();
+    } else setTimeout(done.resolve, 5_000);
+    expect(await winner).toBe(outcome === 'works' ? 'second' : 'first');
+    done.resolve();
+    expect(await Promise.all([first, second])).toEqual(['first', 'second']);
+  });
 });

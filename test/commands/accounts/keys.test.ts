@@ -234,6 +234,27 @@ describe('the keys of an account', () => {
     expect(await answerToForm(world, sent)).toContain('Next: `/deckhand invoices`.');
   });
 
+  test.for([
+    ['an admin connects another key', BEN, ':white_check_mark: works'],
+    ['an admin connects the same key again', { email: EMAIL, apiKey: API_KEY }, ':white_check_mark: works'],
+    ['an admin disconnects the account', undefined, 'No account is connected'],
+    ['nobody does anything', 'nothing', ':x: the key was revoked or rotated'],
+  ] as const)(
+    'a 401 is for the key that was used: while it is on its way, %s',
+    async ([, replacement, words], { world }) => {
+      const { accounts } = workspaceOf(world);
+      world.service.faults.add({ path: `/${ACCOUNT}/projects`, status: 401, delayMs: 500, times: 1 });
+      const asked = world.service.requests.nextArrival(({ path }) => path.endsWith('/projects'));
+      const answer = ask(world, '/deckhand projects');
+      await asked;
+      if (replacement === undefined) await accounts.disconnect(ACCOUNT);
+      else if (replacement !== 'nothing')
+        await accounts.connect({ name: ACCOUNT, ...replacement, createdBy: PEOPLE.admin, state: 'ok' });
+      expect(await answer).toContain('was revoked or rotated');
+      expect(await ask(world, '/deckhand accounts')).toContain(words);
+    },
+  );
+
   test('accounts lists every key with its purpose, owner and health, of which disconnect removes the one that is meant', async ({
     world,
   }) => {
