@@ -11,6 +11,7 @@ import {
 } from '../service/activity.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { advance, FeedCursor, identifyEvent } from './feed-cursor.ts';
+import { createStandings, type Standings } from './standings.ts';
 
 /** How long an event is kept after Deckhand read it. */
 export const KEPT_MS = 400 * DAY_MS;
@@ -78,12 +79,13 @@ export interface LedgerRange {
 /** Everything that Deckhand has read of the service's feeds. It is written here alone. */
 export function createLedger({ store, clock }: { store: WorkspaceStore; clock: Clock }) {
   const documents: Collection<LedgerDocument> = store.collection('ledger', LedgerDocument);
+  const standings = createStandings(store);
   const locked = <T>(account: string, work: () => Promise<T>): Promise<T> =>
     store.exclusive(`ledger ${account}`, work);
   return {
     /** Stores the events of a page that are new. @param page the latest first; of any range */
     take: (account: string, page: Pick<Activity, 'events' | 'unread'>): Promise<void> =>
-      locked(account, () => takePage(documents, account, page, clock.now())),
+      locked(account, () => takePage({ documents, standings }, account, page, clock.now())),
     /** The events of an account since a time. @param from milliseconds since the epoch */
     read: (account: string, from: number): Promise<LedgerRange> =>
       readRange(documents, account, Math.max(from, clock.now() - KEPT_MS)),
@@ -91,7 +93,10 @@ export function createLedger({ store, clock }: { store: WorkspaceStore; clock: C
     forget: (account: string): Promise<void> =>
       locked(account, async () => {
         for (const { id } of await documents.list(`${account} `)) await documents.delete(id);
+        await standings.forget(account);
       }),
+    /** The latest outcome of each server of each project. */
+    standings,
   };
 }
 
@@ -109,7 +114,7 @@ function namePart(account: string, first: number): string {
 }
 
 async function takePage(
-  documents: Documents,
+  { documents, standings }: { documents: Documents; standings: Standings },
   account: string,
   { events, unread }: Pick<Activity, 'events' | 'unread'>,
   now: number,
@@ -120,12 +125,18 @@ async function takePage(
   // Most pages have nothing new. Then nothing is written.
   if (before !== undefined && fresh.length === 0 && cursor.lookedAt === head.cursor.lookedAt) return;
   const twins = findTwins(events);
-  const added = fresh.filter((event) => !twins.has(event)).map((event) => toEntry(event, now));
+  const read = fresh
+    .filter((event) => !twins.has(event))
+    .map((event) => ({ event, entry: toEntry(event, now) }));
+  const added = read.map(({ entry }) => entry);
+  const outcomes = read.map(({ event, entry: { mark, at } }) => ({ event, mark, at }));
   const isGap = isTruncated && before !== undefined;
   const gaps = isGap ? [...head.gaps, findGap(head, fresh, now)].slice(-MAX_GAPS) : head.gaps;
   const entries = [...head.entries, ...added];
   const since = isFull(events, unread) ? head.since : Math.min(head.since, ...added.map(({ at }) => at));
   const { first, remaining } = await sealParts(documents, account, head.first, entries);
+  // Before the head, which says that the events are read. A repeat changes nothing.
+  await standings.add(account, outcomes, now + KEPT_MS);
   const next = { ...head, cursor, since, gaps, first, entries: remaining };
   await documents.put(nameHead(account), next, now + KEPT_MS);
 }
