@@ -122,7 +122,6 @@ const SEALED: Readonly<Record<string, { key: string; field: string }>> = {
   accounts: { key: 'sealedKey', field: 'apiKey' },
   forms: { key: 'sealed', field: 'state' },
   installations: { key: 'sealed', field: 'installation' },
-  links: { key: 'sealedTokens', field: 'tokens' },
   'link-states': { key: 'sealedVerifier', field: 'verifier' },
 };
 

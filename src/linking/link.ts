@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { UserError } from '../core/errors.ts';
 import { formatCookie, readCookies, sendPage } from '../listeners/pages.ts';
 import type { Handler, ReadBody, Routes } from '../listeners/receivers/http-server.ts';
+import type { Link } from '../records/user-links.ts';
 import { notifyOwner } from '../scheduler/schedules/lifecycle.ts';
-import { OauthError, type ServiceOauth, type Tokens } from '../service/oauth.ts';
+import { type Identity, OauthError, type ServiceOauth, type Tokens } from '../service/oauth.ts';
 import { linkedMessage } from '../views/accounts/identity.ts';
 import { type LinkEnd, linkedPage, linkFailedPage, linkQuestionPage } from '../views/public/pages.ts';
 import { LINK_START_PATH, makePublicAddress } from '../workspace/installations.ts';
-import type { Parts, Workspaces } from '../workspace/workspace.ts';
+import type { LinkRequest, Parts, Workspace, Workspaces } from '../workspace/workspace.ts';
 import type { LinkRequests } from './link-requests.ts';
 
 /** The service sends browsers back to this path, as it is registered there. */
@@ -108,7 +110,7 @@ async function sendToService(visit: Visit): Promise<LinkEnd | undefined> {
 }
 
 async function finishLink(visit: Visit): Promise<LinkEnd | undefined> {
-  const { linkRequests, oauth, callback, config, workspaces, request, response, url } = visit;
+  const { linkRequests, oauth, callback, request, url } = visit;
   const address = new URL(callback);
   const state = url.searchParams.get('state') ?? '';
   const outcome = await linkRequests.finish(state, readCookies(request, address));
@@ -116,31 +118,63 @@ async function finishLink(visit: Visit): Promise<LinkEnd | undefined> {
   const { linkRequest, verifier } = outcome;
   address.search = url.search;
   const tokens = await oauth.exchange(address, { state, verifier });
-  const email = await identify(visit, tokens);
-  const { user } = linkRequest;
-  const workspace = workspaces.open(linkRequest.workspace);
-  const { links, audit } = workspace;
-  const link = await links.keep(user, tokens, email);
+  const identity = await identify(visit, tokens);
+  // The page does not wait for the service to revoke the tokens.
+  const [end] = await Promise.all([storeLink(visit, linkRequest, identity), revoke(visit, tokens)]);
+  return end;
+}
+
+async function storeLink(
+  { config, workspaces, response }: Visit,
+  { user, name, workspace: id }: LinkRequest,
+  identity: Identity,
+): Promise<LinkEnd | undefined> {
+  const workspace = workspaces.open(id);
+  const link = await workspace.links.keep(user, identity);
   if (link === undefined) {
-    await audit.record({ requestedBy: user, what: 'link', result: 'refused' });
+    await workspace.audit.record({ requestedBy: user, what: 'link', result: 'refused' });
     return 'taken';
   }
   const { linkedAt } = link;
-  await audit.record({ requestedBy: user, what: 'link', result: 'done' });
-  const message = linkedMessage(config.SLACK_COMMAND, linkedAt, email);
+  await workspace.audit.record({ requestedBy: user, what: 'link', result: 'done' });
+  await claimName(workspace, user, link);
+  const message = linkedMessage(config.SLACK_COMMAND, link);
   await notifyOwner(workspace, { id: `linked ${user} ${linkedAt}`, user, message });
-  sendPage(response, 200, linkedPage(workspace.id, linkRequest.name, config.SLACK_COMMAND), config);
+  sendPage(response, 200, linkedPage(workspace.id, name, config.SLACK_COMMAND), config);
   return undefined;
 }
 
-/** Returns the person's e-mail at the service. A link works without it. */
-async function identify({ log, oauth }: Visit, tokens: Tokens): Promise<string | undefined> {
+/** Claims the person's name in the accounts in which they have none. The time of the link is that of its claims. */
+async function claimName({ accounts, names }: Workspace, user: string, link: Link): Promise<void> {
+  if (link.name === undefined) return;
+  for (const { name: account } of await accounts.list()) {
+    if ((await names.list(account)).some((claim) => claim.user === user)) continue;
+    await names.claim(account, user, link.name, link.linkedAt).catch((error: unknown) => {
+      // Somebody else has the name there, and an admin can release it.
+      if (!(error instanceof UserError)) throw error;
+    });
+  }
+}
+
+/** Revokes tokens that have told who their owner is. A link does not depend on it. */
+async function revoke({ log, oauth }: Visit, tokens: Tokens): Promise<void> {
+  try {
+    await oauth.revoke(tokens);
+  } catch (error) {
+    if (!(error instanceof OauthError)) throw error;
+    const fields = { event: 'link_token_not_revoked', kind: error.kind, reason: error.message };
+    log.warn(fields, 'Token of a link not revoked');
+  }
+}
+
+/** Returns who the person is at the service. A link works without it. */
+async function identify({ log, oauth }: Visit, tokens: Tokens): Promise<Identity> {
   try {
     return await oauth.identify(tokens);
   } catch (error) {
     if (!(error instanceof OauthError)) throw error;
     const fields = { event: 'link_unidentified', kind: error.kind, reason: error.message };
     log.warn(fields, 'Linked person not identified');
-    return undefined;
+    return {};
   }
 }

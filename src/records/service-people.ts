@@ -1,77 +1,9 @@
 import { z } from 'zod';
 import { UserError } from '../core/errors.ts';
-import { defined } from '../core/json.ts';
 import { code, sanitize } from '../core/mrkdwn.ts';
 import { nameKey } from '../core/names.ts';
 import type { Clock } from '../core/time/clock.ts';
-import type { Tokens } from '../service/oauth.ts';
-import type { Field, WorkspaceSealer } from '../store/sealer.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
-
-/** A person's link to their own user at the service. API 5.3 (docs/service-api.md). */
-export const Link = z.object({
-  /** The complete response of the token endpoint. */
-  sealedTokens: z.string(),
-  /** E-mail address at the service, if the service gives it. */
-  email: z.string().optional(),
-  /** Milliseconds since the epoch. */
-  linkedAt: z.number(),
-  /** Expiry of the token, if the service gives it. */
-  expiresAt: z.number().optional(),
-});
-export type Link = z.infer<typeof Link>;
-
-export function createUserLinks(parts: { store: WorkspaceStore; sealer: WorkspaceSealer; clock: Clock }) {
-  const collection = parts.store.collection('links', Link);
-
-  async function isLinkedToAnother(user: string, email: string): Promise<boolean> {
-    const links = await collection.list();
-    return links.some(
-      ({ id, doc }) => id !== user && doc.email !== undefined && isSameUser(doc.email, email),
-    );
-  }
-
-  async function store(user: string, tokens: Tokens, email: string | undefined): Promise<Link> {
-    const now = parts.clock.now();
-    const { expires_in: seconds } = tokens;
-    const link: Link = {
-      sealedTokens: await parts.sealer.seal(makeField(user), JSON.stringify(tokens)),
-      linkedAt: now,
-      ...defined({ email, expiresAt: seconds === undefined ? undefined : now + seconds * 1000 }),
-    };
-    await collection.put(user, link);
-    return link;
-  }
-
-  return {
-    get: (user: string) => collection.get(user),
-    /**
-     * Seals the tokens and replaces an older link. Returns undefined if another person of the workspace is
-     * linked to the same user of the service.
-     */
-    keep: (user: string, tokens: Tokens, email?: string): Promise<Link | undefined> =>
-      parts.store.exclusive('links', async () => {
-        const isTaken = email !== undefined && (await isLinkedToAnother(user, email));
-        return isTaken ? undefined : store(user, tokens, email);
-      }),
-    /**
-     * Deletes the tokens; returns false if there were none.
-     * @param linkedAt deletes only a link made at this time
-     */
-    async remove(user: string, linkedAt?: number): Promise<boolean> {
-      if (linkedAt !== undefined && (await collection.get(user))?.linkedAt !== linkedAt) return false;
-      return collection.delete(user);
-    },
-  };
-}
-
-function isSameUser(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
-}
-
-function makeField(user: string): Field {
-  return { record: `links/${user}`, field: 'tokens' };
-}
 
 /** Larger than the number of people who deploy with one account. */
 const MAX_CLAIMS = 2_000;
@@ -108,9 +40,13 @@ export function createServiceNames({
     async mentions(account: string): Promise<Mentions> {
       return new Map((await list(account)).map(({ name, user }) => [makePersonKey(name), user]));
     },
-    /** Replaces the person's earlier name. @throws UserError if another person has the name */
-    async claim(account: string, user: string, name: string): Promise<void> {
-      const claim: Claim = { name: sanitize(name, MAX_NAME), user, at: clock.now() };
+    /**
+     * Replaces the person's earlier name.
+     * @param at time of the claim, by which it can be released
+     * @throws UserError if another person has the name
+     */
+    async claim(account: string, user: string, name: string, at = clock.now()): Promise<void> {
+      const claim: Claim = { name: sanitize(name, MAX_NAME), user, at };
       await collection.update(account, (current) => {
         const claims = current?.claims ?? [];
         const others = claims.filter((one) => one.user !== user);

@@ -27,6 +27,12 @@ export interface OauthOptions {
 
 export type Tokens = openid.TokenEndpointResponse;
 
+/** A person at the service, as far as it tells. */
+export interface Identity {
+  name?: string;
+  email?: string;
+}
+
 export type OauthFailure = 'denied' | 'refused' | 'unexpected' | 'unreachable';
 
 /** A failed authorisation. The message holds no code, token or secret. */
@@ -76,9 +82,15 @@ export function createOauth(options: OauthOptions) {
         const checks = { expectedState: state, ...defined({ pkceCodeVerifier: verifier }) };
         return openid.authorizationCodeGrant(await configure(), callback, checks);
       }),
-    /** Finds the e-mail address of the tokens' owner. Undefined if the service does not tell it. */
+    /** Finds out who the tokens' owner is. Empty if the service does not tell. */
     identify: (tokens: Tokens) =>
-      explaining(async () => findEmail(tokens) ?? (await requestEmail(await configure(), tokens, options))),
+      explaining(async () => {
+        const identity = readIdentity(tokens);
+        if (identity.email !== undefined) return identity;
+        return { ...identity, ...(await requestIdentity(await configure(), tokens, options)) };
+      }),
+    /** Revokes the tokens. Returns false if the metadata names no address for that. RFC 7009. */
+    revoke: (tokens: Tokens) => explaining(async () => revokeTokens(await configure(), tokens, options)),
   };
 }
 
@@ -136,16 +148,29 @@ async function discoverAtSite(options: OauthOptions): Promise<openid.Configurati
 }
 
 /** Sends the token only to an address in the metadata. */
-async function requestEmail(
+async function requestIdentity(
   configuration: openid.Configuration,
   { access_token: token }: Tokens,
   { siteUrl }: OauthOptions,
-): Promise<string | undefined> {
+): Promise<Identity> {
   const { userinfo_endpoint: endpoint } = configuration.serverMetadata();
-  if (endpoint === undefined || !isSafeEndpoint(endpoint, new URL(siteUrl).protocol === 'http:'))
-    return undefined;
+  if (endpoint === undefined || !isSafeEndpoint(endpoint, new URL(siteUrl).protocol === 'http:')) return {};
   const answer = await openid.fetchProtectedResource(configuration, token, new URL(endpoint), 'GET');
-  return answer.ok ? findEmail(parseJson(await answer.text())) : undefined;
+  return answer.ok ? readIdentity(parseJson(await answer.text())) : {};
+}
+
+async function revokeTokens(
+  configuration: openid.Configuration,
+  { access_token, refresh_token }: Tokens,
+  { siteUrl }: OauthOptions,
+): Promise<boolean> {
+  const { revocation_endpoint: endpoint } = configuration.serverMetadata();
+  if (!isSafeEndpoint(endpoint, new URL(siteUrl).protocol === 'http:')) return false;
+  // The refresh token first, because it could make new ones.
+  if (refresh_token !== undefined)
+    await openid.tokenRevocation(configuration, refresh_token, { token_type_hint: 'refresh_token' });
+  await openid.tokenRevocation(configuration, access_token, { token_type_hint: 'access_token' });
+  return true;
 }
 
 /** Allows https, and http on this machine if the site is there too. */
@@ -204,6 +229,9 @@ const TokenAnswer = z.object({
   email_address: Unread,
   email: Unread,
   email_verified: Unread,
+  name: Unread,
+  first_name: Unread,
+  last_name: Unread,
 });
 
 /** The library reports an answer that is not JSON. */
@@ -245,13 +273,20 @@ function readCode(error: unknown): string | undefined {
 }
 
 const Email = z.email().max(200);
+const PersonName = z.string().trim().min(1).max(100);
 
-/**
- * Finds the person's e-mail address under the name of its scope or the usual name. API 5.3 (docs/service-api.md) shows
- * neither the fields of a token answer nor an address to request them from.
- */
-function findEmail(answer: unknown): string | undefined {
-  if (!isObject(answer) || answer.email_verified === false) return undefined;
+/** Reads a token answer, or an answer about its owner. API 5.3 (docs/service-api.md) shows the fields of neither. */
+function readIdentity(answer: unknown): Identity {
+  if (!isObject(answer)) return {};
+  const { name, first_name, last_name } = answer;
+  const parts = [first_name, last_name].filter((part) => typeof part === 'string');
+  const names = [name, parts.join(' ')].map((value) => PersonName.safeParse(value).data);
+  return defined({ name: names.find((one) => one !== undefined), email: findEmail(answer) });
+}
+
+/** Finds the person's e-mail address under the name of its scope or the usual name. */
+function findEmail(answer: Readonly<Record<string, unknown>>): string | undefined {
+  if (answer.email_verified === false) return undefined;
   const addresses = [answer.email_address, answer.email].map((value) => Email.safeParse(value).data);
   return addresses.find((address) => address !== undefined);
 }

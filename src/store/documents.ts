@@ -10,6 +10,7 @@ import {
   computeVersion,
   DATA_KEYS,
   GLOBAL,
+  isToBeReplaced,
   mapDatabaseErrors,
   parseVersion,
   type Shape,
@@ -183,6 +184,7 @@ class KeyvCollection<T> implements Collection<T> {
 
   async get(id: string): Promise<T | undefined> {
     const envelope = await this.#read(id);
+    if (envelope && isToBeReplaced(this.#shape, envelope.version)) return this.update(id, (doc) => doc);
     return envelope && this.#parse(id, envelope);
   }
 

@@ -101,6 +101,8 @@ export type Upgrade = (doc: Fields) => Fields;
 export interface Versioned<T> {
   schema: z.ZodType<T>;
   upgrades: readonly Upgrade[];
+  /** Reading an older document alone also stores the new version, because the older one holds what must go. */
+  writesBack?: boolean;
 }
 
 export type Shape<T> = z.ZodType<T> | Versioned<T>;
@@ -112,6 +114,12 @@ function versioned<T>(shape: Shape<T>): Versioned<T> {
 /** The version of new documents. */
 export function computeVersion<T>(shape: Shape<T>): number {
   return versioned(shape).upgrades.length + 1;
+}
+
+/** True if a document of this version must be replaced once it is read. */
+export function isToBeReplaced<T>(shape: Shape<T>, version = 1): boolean {
+  const { writesBack = false, upgrades } = versioned(shape);
+  return writesBack && version <= upgrades.length;
 }
 
 /** Parses a document of this or an earlier version; fails for a newer one. */

@@ -14,8 +14,9 @@ import { createFeeds, createPushes } from '../records/feeds.ts';
 import { createIntegrations } from '../records/integrations.ts';
 import { createLedger } from '../records/ledger.ts';
 import { accountsChanged, createSchedules } from '../records/schedules.ts';
-import { createServiceNames, createUserLinks } from '../records/service-people.ts';
+import { createServiceNames } from '../records/service-people.ts';
 import { createTestRuns } from '../records/test-runs.ts';
+import { createUserLinks } from '../records/user-links.ts';
 import { createWaitingCommands } from '../records/waiting-commands.ts';
 import type { Service } from '../service/client.ts';
 import type { Slack } from '../slack/slack.ts';
@@ -161,7 +162,7 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     hosting: createHostingCatalog({ ...common, clock }),
     integrations: createIntegrations(store),
     links: {
-      ...createUserLinks({ store, sealer, clock }),
+      ...createUserLinks({ store, clock }),
       /** Returns the ticket that opens Deckhand's page in the browser. */
       ask: (linkRequest: Omit<LinkRequest, 'workspace'>) =>
         parts.linkRequests.ask({ workspace: id, ...linkRequest }),

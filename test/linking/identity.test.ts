@@ -37,11 +37,11 @@ describe('a service that says who is linked', () => {
     return world.slack.dms(TEAM, PEOPLE.member)[0]?.text ?? '';
   }
 
-  /** The metadata with an address to ask with the token. */
-  async function nameUserinfo(): Promise<void> {
+  /** The metadata with one more address: to ask with the token, or to revoke it at. */
+  async function nameEndpoint(name: 'userinfo' | 'revocation'): Promise<void> {
     const { siteUrl, faults } = world.service;
     const found = await fetch(`${siteUrl}/.well-known/oauth-authorization-server`);
-    const body = { ...Object(await found.json()), userinfo_endpoint: `${siteUrl}/oauth/userinfo` };
+    const body = { ...Object(await found.json()), [`${name}_endpoint`]: `${siteUrl}/oauth/${name}` };
     faults.add({ path: '/.well-known/**', status: 200, headers, body });
   }
 
@@ -54,7 +54,7 @@ describe('a service that says who is linked', () => {
       expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
       token(told);
       if (answer !== undefined) {
-        await nameUserinfo();
+        await nameEndpoint('userinfo');
         world.service.faults.add({ path: '/oauth/userinfo', ...answer });
       }
       expect((await linkBen()).replaceAll('\u2060', '')).toContain(`Linked. You are ${BOOKS.email}`);
@@ -99,11 +99,48 @@ describe('a service that says who is linked', () => {
   ])('but %s leaves the keys as they were, and the person reads so', async (_, told, answer) => {
     token(told);
     if (answer !== undefined) {
-      await nameUserinfo();
+      await nameEndpoint('userinfo');
       world.service.faults.add({ path: '/oauth/userinfo', ...answer });
     }
     expect(await linkBen()).toContain('Linked. Commands still use');
     expect(await ask(world, '/deckhand whoami')).toContain('You use the shared key');
     expect(await usersOf(() => ask(world, '/deckhand projects'))).toEqual([EMAIL]);
+  });
+
+  it('claims the name that the service tells, and gives it back with the link', async () => {
+    const name = 'Ben Builder';
+    token({ email: BOOKS.email, name });
+    expect((await linkBen()).replaceAll('\u2060', '')).toContain(`You are *${name}* (${BOOKS.email})`);
+    expect(await ask(world, '/deckhand me')).toContain(`says *${name}* did something`);
+    expect(await ask(world, `/deckhand me ${name}`, 'admin')).toContain('has claimed the name');
+    await ask(world, '/deckhand unlink');
+    expect(await ask(world, `/deckhand me`)).toContain('Choose your name');
+  });
+
+  it('keeps the name that a person has claimed before, and another’s', async () => {
+    await world.app.workspaces.open(TEAM).names.claim(ACCOUNT, PEOPLE.admin, 'Ben Builder');
+    token({ name: 'Ben Builder' });
+    expect(await linkBen()).toContain('You are *Ben Builder*');
+    expect(await ask(world, '/deckhand me', 'admin')).toContain('says *Ben Builder* did something');
+    await ask(world, '/deckhand unlink');
+    expect(await ask(world, '/deckhand me', 'admin')).toContain('says *Ben Builder* did something');
+  });
+
+  it.each([
+    ['a service that names an address for it', 200],
+    ['a service that refuses it', 400],
+    ['a service that fails', 503],
+  ])('revokes the tokens once they have told who the person is: %s', async (_, status) => {
+    token({ refresh_token: 'CanaryRefresh', email: BOOKS.email });
+    await nameEndpoint('revocation');
+    const body = { error: 'unsupported_token_type' };
+    world.service.faults.add({ path: '/oauth/revocation', status, headers, body, times: 9 });
+    expect(await linkBen()).toContain('You are');
+    const sent = () => world.service.requests.all.filter(({ path }) => path === '/oauth/revocation');
+    // The refresh token and the access token, whose text the service hides.
+    await expect.poll(() => sent().length).toBe(status === 200 ? 2 : 1);
+    expect(sent()[0]?.body).toMatchObject({ client_id: 'deckhand', token: '[hidden]' });
+    if (status !== 200) await world.logged('"event":"link_token_not_revoked"');
+    expect(world.logs.join()).not.toContain('Canary');
   });
 });

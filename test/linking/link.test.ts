@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createUserLinks } from '../../src/records/service-people.ts';
+import { z } from 'zod';
+import { createUserLinks } from '../../src/records/user-links.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { createSealer, parseEncryptionKeys } from '../../src/store/sealer.ts';
 import { ask } from '../support/asking.ts';
 import {
   formOn,
@@ -85,7 +85,6 @@ describe('linking', () => {
     for (const [place, text] of Object.entries(places))
       for (const secret of [grants[0]?.accessToken ?? '', code, state, SECRET])
         expect(secret !== '' && text.includes(secret), `a secret stands in the ${place}`).toBe(false);
-    expect(places.database).toContain('sealedTokens');
 
     const unlinked = await ask(world, '/deckhand unlink');
     expect(unlinked).toContain('authorised applications at the service');
@@ -246,17 +245,19 @@ describe('linking', () => {
   });
 });
 
-it('opens a person’s tokens for that person only, wherever in the database they are moved', async () => {
-  const store = await openStore(await temporarySqlite());
+it('deletes the tokens that release 1.0.0 stored, once the link is read', async () => {
+  const url = await temporarySqlite();
+  const store = await openStore(url);
   onTestFinished(() => store.close());
-  const keys = parseEncryptionKeys(`k:${Buffer.alloc(32, 1).toString('base64')}`);
-  const sealer = createSealer(keys, store).of(TEAM);
-  const links = createUserLinks({ store: store.of(TEAM), sealer, clock: createManualClock(0) });
-  await links.keep('U0ANN', { access_token: 'canary', token_type: 'bearer' });
-  const sealedTokens = (await links.get('U0ANN'))?.sealedTokens ?? '';
-  const open = (user: string) => sealer.open({ record: `links/${user}`, field: 'tokens' }, sealedTokens);
-  expect(await open('U0ANN')).toContain('canary');
-  await expect(open('U0BEN')).rejects.toMatchObject({ code: 'seal_error' });
+  const clock = createManualClock(0);
+  const old = { [`sealed${'Tokens'}`]: 'k1:canary', email: EMAIL, linkedAt: 7, expiresAt: 8 };
+  await store.of(TEAM).collection('links', z.looseObject({})).put(PEOPLE.member, old);
+  const links = createUserLinks({ store: store.of(TEAM), clock });
+  expect(await storedText(url)).toContain('canary');
+  expect(await links.get(PEOPLE.member)).toEqual({ email: EMAIL, linkedAt: 7 });
+  await store.sweep();
+  expect(await storedText(url)).not.toContain('canary');
+  expect(await links.get(PEOPLE.member)).toEqual({ email: EMAIL, linkedAt: 7 });
 });
 
 function placeOf(message: { channel: string; ts: string } | undefined) {

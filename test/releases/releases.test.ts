@@ -223,7 +223,7 @@ const ON_HOME = [
 ];
 const ANSWERS: ReadonlyArray<[line: string, words: string, who?: 'billing']> = [
   ['accounts', 'works  shared key `••••ey00` of ann@example.com, connected by <@U0ANN>'],
-  ['whoami', 'billing in Deckhand. Your link ended', 'billing'],
+  ['whoami', 'billing in Deckhand. Linked', 'billing'],
   ['use', '*Storefront*'],
   ['me', 'You are mentioned when `acme` says *Ann Admin*'],
   // Its PUBLIC_URL was another one.

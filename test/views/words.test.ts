@@ -87,10 +87,9 @@ const NOW = Date.parse('2026-03-02T09:00:00Z');
 it.each([
   [undefined, 'is not linked. `/deckhand link`'],
   [{ linkedAt: NOW }, 'Linked <!date^'],
-  [{ linkedAt: NOW, expiresAt: NOW + 1 }, 'Linked <!date^'],
-  [{ linkedAt: NOW, expiresAt: NOW }, 'ended <!date^'],
+  [{ linkedAt: NOW, name: '<!here>' }, 'You are *&lt;!here&gt;* at the service'],
 ])('the link %j is %s', (link, words) => {
-  expect(linkLine(link && { sealedTokens: '', ...link }, NOW, '/deckhand')).toContain(words);
+  expect(linkLine(link, '/deckhand')).toContain(words);
 });
 
 it('no name becomes markup of a page', () => {

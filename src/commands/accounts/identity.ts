@@ -23,6 +23,7 @@ import {
 import { menuTarget } from '../../views/blocks/inputs.ts';
 import { say } from '../../views/blocks/message.ts';
 import { makeLinkAddress } from '../../workspace/installations.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import {
   type CommandContext,
   defineButton,
@@ -48,7 +49,7 @@ export const whoami = defineCommand({
       oauth && workspace.links.get(invocation.user),
     ]);
     const billing = forInvoicesToo?.purpose === 'billing' ? forInvoicesToo : undefined;
-    const line = oauth && linkLine(userLink, workspace.clock.now(), workspace.word);
+    const line = oauth && linkLine(userLink, workspace.word);
     return replyPrivately(
       profileMessage({ user: invocation.user, profile, key: account, billing, roles, link: line }),
     );
@@ -183,7 +184,7 @@ export const link = defineCommand({
       ...defined({ email: profile?.email, lacksScope: scopes && !scopes.includes('users:read.email') }),
     });
     const url = makeLinkAddress(PUBLIC_URL, ticket);
-    return replyPrivately(linkMessage(url, existing, workspace.clock.now(), workspace.word));
+    return replyPrivately(linkMessage(url, existing, workspace.word));
   },
   actions: [
     defineButton(z.object({ linkedAt: z.number() }), {
@@ -191,13 +192,25 @@ export const link = defineCommand({
       durable: true,
       // Removes the link of its message, and no later one.
       async run({ linkedAt }, { invocation, workspace }) {
-        const wasThere = await workspace.links.remove(invocation.user, linkedAt);
+        const wasThere = await removeLink(workspace, invocation.user, linkedAt);
         const message = wasThere ? unlinkedMessage() : linkGoneMessage(workspace.word);
         return replyInPlace(message, wasThere ? { what: 'unlink' } : undefined);
       },
     }),
   ],
 });
+
+/** Deletes a link, with the names that it claimed. Returns false if it is gone. */
+async function removeLink(
+  { accounts, links, names }: Workspace,
+  user: string,
+  linkedAt?: number,
+): Promise<boolean> {
+  const link = await links.remove(user, linkedAt);
+  if (link === undefined) return false;
+  for (const { name } of await accounts.list()) await names.release(name, user, link.linkedAt);
+  return true;
+}
 
 export const unlink = defineCommand({
   name: 'unlink',
@@ -207,7 +220,7 @@ export const unlink = defineCommand({
   durable: true,
   isAvailable,
   async run(_, { invocation, workspace }) {
-    const wasThere = await workspace.links.remove(invocation.user);
+    const wasThere = await removeLink(workspace, invocation.user);
     const message = wasThere ? unlinkedMessage() : notLinkedMessage(workspace.word);
     return replyPrivately(message, wasThere ? {} : undefined);
   },

@@ -1,7 +1,8 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateOnly, dateTime, mrkdwn, truncateMarkup } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
-import type { Claim, Link } from '../../records/service-people.ts';
+import type { Claim } from '../../records/service-people.ts';
+import type { Link } from '../../records/user-links.ts';
 import type { Profile } from '../../service/profile.ts';
 import { menu } from '../blocks/inputs.ts';
 import { button, buttons, context, LIMITS, notes, say, section } from '../blocks/message.ts';
@@ -44,8 +45,8 @@ export function profileMessage(view: ProfileView): Message {
 }
 
 /** Shown only to the person who asked. `url` is Deckhand's own address, which redirects to the service. */
-export function linkMessage(url: string, link: Link | undefined, now: number, word: string): Message {
-  const current = link === undefined ? '' : `${linkLine(link, now, word)} You can link again.\n`;
+export function linkMessage(url: string, link: Link | undefined, word: string): Message {
+  const current = link === undefined ? '' : `${linkLine(link, word)} You can link again.\n`;
   return say(
     `${current}:link: Open the service in your browser to link your user there. Your password stays with the service.`,
     ...buttons(button('Link my user', 'link:open', { style: 'primary', url })),
@@ -53,17 +54,24 @@ export function linkMessage(url: string, link: Link | undefined, now: number, wo
   );
 }
 
-export function linkLine(link: Link | undefined, now: number, word: string): string {
+export function linkLine(link: Link | undefined, word: string): string {
   if (link === undefined) return `Your own user is not linked. ${code(`${word} link`)} links it.`;
-  if (link.email !== undefined)
-    return `You are ${mrkdwn(link.email, 200)} at the service, linked ${dateTime(link.linkedAt)}.`;
-  if (link.expiresAt !== undefined && link.expiresAt <= now)
-    return `Your link ended ${dateTime(link.expiresAt)}. ${code(`${word} link`)} links you again.`;
-  return `Linked ${dateTime(link.linkedAt)}.`;
+  const who = describePerson(link);
+  if (who === '') return `Linked ${dateTime(link.linkedAt)}.`;
+  return `You are ${who} at the service, linked ${dateTime(link.linkedAt)}.`;
 }
 
-export function linkedMessage(word: string, linkedAt: number, email?: string): Message {
-  const who = email === undefined ? 'Linked' : `Linked. You are ${mrkdwn(email, 200)}`;
+/** Empty if the service told nothing. */
+function describePerson({ name, email }: Link): string {
+  const address = email === undefined ? '' : mrkdwn(email, 200);
+  if (name === undefined) return address;
+  return address === '' ? bold(name, 100) : `${bold(name, 100)} (${address})`;
+}
+
+export function linkedMessage(word: string, link: Link): Message {
+  const { linkedAt } = link;
+  const person = describePerson(link);
+  const who = person === '' ? 'Linked' : `Linked. You are ${person}`;
   return say(
     `:link: ${who}. Commands still use the key that is connected. If that was not you, undo it now.`,
     ...buttons(

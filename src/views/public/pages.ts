@@ -52,7 +52,7 @@ export function privacyPage(days: Retention): Page {
         items: [
           'The workspace’s installation: its name, who installed Deckhand, and its tokens, which are encrypted.',
           'Each connected account of the deployment service: its name, e-mail address and API key. The key is encrypted; disconnecting the account deletes it.',
-          'Your link to your own user at the service, if you made one. Its tokens are encrypted; unlinking deletes them.',
+          'Your link to your own user at the service, if you made one: your name and e-mail address there, and no token; unlinking deletes them.',
           'The name at the service that you claimed, until you give it up.',
           'Ids of channels, people and groups with their roles and settings.',
           'The schedules that you set up, with their projects and servers and with what they last told of: names, revisions, results. Integrations that you set up: their name, type and identifier. Names of servers that were created or shown here.',
