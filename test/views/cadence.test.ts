@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { unmarked } from '../../src/core/mrkdwn.ts';
 import { nextOccurrence, parseCron } from '../../src/core/time/cron.ts';
 import { CronError } from '../../src/core/time/zone.ts';
-import { cadenceWords } from '../../src/views/schedules/words.ts';
+import { cadenceWords } from '../../src/views/schedules/details.ts';
 import { byLength } from '../support/length.ts';
 
 describe('when a schedule runs', () => {

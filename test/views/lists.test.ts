@@ -9,7 +9,8 @@ import { headed, section } from '../../src/views/blocks/message.ts';
 import { modal, refill } from '../../src/views/blocks/modal.ts';
 import { invoiceNotices, invoicesMessage, invoiceTitle } from '../../src/views/invoices/invoices.ts';
 import { chooseProjectMessage } from '../../src/views/projects/projects.ts';
-import { SCHEDULE_FACES, scheduleList } from '../../src/views/schedules/schedule.ts';
+import { SCHEDULE_FACES } from '../../src/views/schedules/faces.ts';
+import { scheduleList } from '../../src/views/schedules/schedule.ts';
 import { listNews } from '../../src/views/test-access/test-thread.ts';
 import { hostileText } from '../support/hostile.ts';
 

@@ -14,7 +14,8 @@ import { listHostedResources } from '../../service/servers.ts';
 import { GROUPS_SCOPE, REQUIRED_SCOPES, SCOPE_NAMES, SCOPE_REASONS } from '../../slack/failure.ts';
 import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { pollingTrouble, SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
+import { pollingTrouble } from '../../views/schedules/schedule.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { defineCommand, replyPrivately } from '../command.ts';
 

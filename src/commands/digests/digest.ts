@@ -12,7 +12,7 @@ import { isServed } from '../../scheduler/schedules/lifecycle.ts';
 import type { DigestChoices } from '../../scheduler/schedules/start.ts';
 import { refreshProject } from '../../scheduler/schedules/timed.ts';
 import { digestMessage, digestModal } from '../../views/digests/digest.ts';
-import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import { readActivityWords } from '../activity/activity.ts';
 import {

@@ -7,7 +7,8 @@ import { type Guard, isAsleep, type Schedule, type TimedSchedule } from '../../r
 import { runGuard } from '../../scheduler/guards/guard.ts';
 import type { GuardChoices } from '../../scheduler/schedules/start.ts';
 import { say } from '../../views/blocks/message.ts';
-import { SCHEDULE_FACES, whyPaused } from '../../views/schedules/schedule.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
+import { whyPaused } from '../../views/schedules/schedule.ts';
 import { escalationValues, guardModal } from '../../views/schedules/timed.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
 import { readZone } from '../../workspace/slack-people.ts';

@@ -24,7 +24,7 @@ import {
   refusedHomeView,
   type ShownFigures,
 } from '../../views/home/home.ts';
-import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

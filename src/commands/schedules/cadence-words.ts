@@ -16,7 +16,7 @@ import {
 } from '../../records/schedules.ts';
 import { isPresent } from '../../scheduler/episodes/escalation.ts';
 import { isLoopbackBaseUrl } from '../../service/addresses.ts';
-import { DAY_NAMES, describeHandle } from '../../views/schedules/words.ts';
+import { DAY_NAMES, describeHandle } from '../../views/schedules/details.ts';
 import { findHandle, readHandle } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type CommandContext, FormFault, showUnderField } from '../command.ts';

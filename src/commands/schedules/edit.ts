@@ -5,7 +5,8 @@ import { unmarked } from '../../core/mrkdwn.ts';
 import type { Schedule, ScheduleKind, ScheduleOf } from '../../records/schedules.ts';
 import type { Values } from '../../views/blocks/modal.ts';
 import { type Groups, keepOpened, mergeSubmitted, pickMine } from '../../views/blocks/shared-form.ts';
-import { OpenedFrom, SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
+import { OpenedFrom } from '../../views/schedules/schedule.ts';
 import { scheduleWords } from '../../views/schedules/words.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import {

@@ -8,14 +8,8 @@ import { SCHEDULE_TYPES } from '../../scheduler/schedule-types.ts';
 import { pauseSchedule } from '../../scheduler/schedules/lifecycle.ts';
 import { removeSchedules, resumeSchedule, undoRemoval } from '../../scheduler/schedules/start.ts';
 import { withoutElement } from '../../views/blocks/message.ts';
-import {
-  LIST_SCOPES,
-  restoredCard,
-  SCHEDULE_FACES,
-  type ScheduleChange,
-  type ScheduleFace,
-  whyPaused,
-} from '../../views/schedules/schedule.ts';
+import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/faces.ts';
+import { LIST_SCOPES, restoredCard, type ScheduleChange, whyPaused } from '../../views/schedules/schedule.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
 import {
   type Action,

@@ -25,12 +25,12 @@ import { isSlackFailure, mayHavePosted, undefinedOnSlackError } from '../../slac
 import { say } from '../../views/blocks/message.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
 import { notifyStateMessage } from '../../views/invoices/invoices.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import {
   type ListedSchedule,
   type ListScope,
   type OpenedFrom,
   removedCard,
-  SCHEDULE_FACES,
   type ScheduleChange,
   type ScheduleListing,
   type ShownSchedule,

@@ -7,7 +7,7 @@ import type { Watch } from '../../records/schedules.ts';
 import { removeSchedules } from '../../scheduler/schedules/start.ts';
 import { setUpWatch } from '../../scheduler/watches/watches.ts';
 import { context, say, withoutElement } from '../../views/blocks/message.ts';
-import { MODE_WORDS } from '../../views/schedules/words.ts';
+import { MODE_WORDS } from '../../views/schedules/details.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import {
   type Action,

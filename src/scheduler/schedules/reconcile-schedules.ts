@@ -5,7 +5,7 @@ import type { Account } from '../../records/accounts.ts';
 import { allows } from '../../records/channels.ts';
 import { RECONCILE_SCHEDULES, type Schedule } from '../../records/schedules.ts';
 import { DATA_KEYS, GLOBAL, type Store } from '../../store/store.ts';
-import { SCHEDULE_FACES } from '../../views/schedules/schedule.ts';
+import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../../workspace/workspace.ts';
 import { SCHEDULE_TYPES } from '../schedule-types.ts';

@@ -13,7 +13,8 @@ import type { Charts } from '../activity/chart.ts';
 import { listBlocks, skippedWords } from '../blocks/lists.ts';
 import { button, buttons, context, header, LIMITS, notes, safeUrl, section } from '../blocks/message.ts';
 import { failureLine, type ShownFailure } from '../episodes/episode.ts';
-import { SCHEDULE_FACES, scheduleMenu, whyPaused } from '../schedules/schedule.ts';
+import { SCHEDULE_FACES } from '../schedules/faces.ts';
+import { scheduleMenu, whyPaused } from '../schedules/schedule.ts';
 import { scheduleWords } from '../schedules/words.ts';
 import { runWords, targetWords } from '../test-access/test-run.ts';
 

@@ -10,104 +10,11 @@ import {
   truncate,
   unmarked,
 } from '../../core/mrkdwn.ts';
-import type { LastResult, Paused, Schedule, ScheduleKind, ScheduleState } from '../../records/schedules.ts';
+import type { LastResult, Paused, Schedule, ScheduleState } from '../../records/schedules.ts';
 import { inPages } from '../blocks/lists.ts';
 import { button, buttons, headed, LIMITS, notes, overflowMenu, say, section } from '../blocks/message.ts';
+import { SCHEDULE_FACES, type ScheduleFace } from './faces.ts';
 import { describeSchedule, describeStart } from './words.ts';
-
-/** The words and buttons for a kind of schedule. */
-export interface ScheduleFace {
-  kind: ScheduleKind;
-  /** The role that may create and change it. */
-  role: 'operator' | 'billing';
-  icon: string;
-  title: string;
-  /** The command that creates it. If a channel switches the command off, no schedule of the kind posts there. */
-  command: string;
-  noun: string;
-  plural: string;
-  /** Its commands, without the slash word. */
-  commands: { add: string; list: string; remove: string };
-  /** Consequence of a removal, for the confirmation. */
-  confirm: string;
-  /** The line of its commands in the overview of help. */
-  phrase: string;
-  /** Other words for its list and its removal; `alone` means the list if nothing follows. */
-  synonyms: { list?: readonly string[]; alone?: string; remove?: readonly string[] };
-  /** Additional buttons of this kind: labels by verb. */
-  extras: Readonly<Record<string, string>>;
-  /** Words for one schedule, in usage lines. */
-  names: readonly string[];
-  /** Facts that the list shows of each schedule. */
-  listed: string;
-}
-
-export const SCHEDULE_FACES = {
-  digest: {
-    ...createFace('digest', 'digests', 'It will no longer be posted.'),
-    names: ['id'],
-    icon: ':calendar:',
-    extras: { edit: 'Edit', preview: 'Preview' },
-    listed: 'their next time and latest result, and who set them up',
-    phrase: 'posts a summary on a schedule',
-    synonyms: {
-      list: ['digest show', 'digests'],
-      alone: 'digest',
-      remove: ['digest delete', 'digest stop'],
-    },
-  },
-  guard: {
-    ...createFace('guard', 'guards', 'The project will no longer be tested on a schedule.'),
-    icon: ':shield:',
-    listed: 'their next run and latest result',
-    phrase: 'tests on a schedule, silent while all works',
-    synonyms: { list: ['guard show', 'guards'], alone: 'guard', remove: ['guard delete', 'guard stop'] },
-  },
-  watch: {
-    ...createFace('watch', 'watches', 'Its events will no longer be posted here.'),
-    command: 'watch',
-    icon: ':eyes:',
-    commands: { add: 'watch all failures', list: 'watch list', remove: 'unwatch' },
-    listed: 'their latest events, and who set them up',
-    phrase: 'posts deployments as they happen',
-    synonyms: {
-      list: ['subscriptions', 'watches'],
-      remove: ['unsubscribe', 'watch delete', 'watch remove', 'watch stop'],
-    },
-  },
-  invoices: {
-    kind: 'invoices',
-    role: 'billing',
-    icon: ':receipt:',
-    title: 'Invoice notices',
-    command: 'invoices notify',
-    noun: 'invoice notices',
-    plural: 'invoice notices',
-    commands: { add: 'invoices notify here', list: 'invoices notify', remove: 'invoices notify off' },
-    confirm: 'Invoices will no longer be posted here.',
-    names: ['id'],
-    extras: {},
-    listed: '',
-    phrase: 'lists invoices, sends PDFs, posts new ones',
-    synonyms: {},
-  },
-} as const satisfies Record<ScheduleKind, ScheduleFace>;
-
-function createFace(kind: 'digest' | 'guard' | 'watch', plural: string, confirm: string) {
-  const commands = { add: `${kind} add`, list: `${kind} list`, remove: `${kind} remove` };
-  return {
-    kind,
-    role: 'operator' as const,
-    title: capitalised(kind),
-    command: commands.add,
-    noun: kind,
-    plural,
-    commands,
-    confirm,
-    names: ['id', 'project'],
-    extras: { edit: 'Edit' },
-  };
-}
 
 export interface ShownSchedule {
   schedule: Schedule;

@@ -6,8 +6,9 @@ import type { Escalation, LastOccurrence, TimedSchedule } from '../../records/sc
 import { type Choice, searchInput, selectInput, textInput, timeInput } from '../blocks/inputs.ts';
 import { context } from '../blocks/message.ts';
 import { modal, refill, type Values } from '../blocks/modal.ts';
+import { DAY_NAMES, describeHandle } from './details.ts';
 import { type ListScope, OpenedFrom, pausedWords } from './schedule.ts';
-import { DAY_NAMES, describeHandle, scheduleWords } from './words.ts';
+import { scheduleWords } from './words.ts';
 
 /** Data that the form of a digest or guard keeps while it is drawn again. */
 export const TimedOrigin = z.object({

@@ -22,9 +22,10 @@ import { inPages, packed, skippedWords, UNREAD } from '../blocks/lists.ts';
 import { context, LIMITS, say, section } from '../blocks/message.ts';
 import { modal, type Values } from '../blocks/modal.ts';
 import { muteButtons } from '../episodes/episode.ts';
+import { MODE_WORDS } from '../schedules/details.ts';
 import { type ListScope, OpenedFrom, polledLines, type ShownPolling } from '../schedules/schedule.ts';
 import { escalationInputs, escalationValues } from '../schedules/timed.ts';
-import { MODE_WORDS, scheduleWords } from '../schedules/words.ts';
+import { scheduleWords } from '../schedules/words.ts';
 
 export const WATCH_EDIT = 'watch.edit';
 
