@@ -59,6 +59,7 @@ const ROOMS = [
   'listeners',
   'commands',
   'scheduler',
+  'cards',
   'workspace',
   'config.ts',
   'views',
@@ -143,7 +144,7 @@ describe('the rooms of src/', () => {
         ([, one, other]) => one ?? other,
       ),
     );
-    const later = filesOf('src/{scheduler,workspace}/**/*.ts');
+    const later = filesOf('src/{scheduler,cards,workspace}/**/*.ts');
     const pattern = new RegExp(
       `^import \\{[^}]*(?<!type )\\b(?:${schemas.join('|')})\\b[^}]*\\} from '.*/views/`,
       'm',
@@ -154,7 +155,7 @@ describe('the rooms of src/', () => {
   });
 
   it('a feature has the context of its own workspace, and no way to another', () => {
-    const features = filesOf('src/{commands,scheduler,views,records}/**/*.ts');
+    const features = filesOf('src/{commands,scheduler,cards,views,records}/**/*.ts');
     const openers = /\bworkspaces\.(?:open|admit|enter\w*)\(|\b(?:store|sealer|slack)\.of\(/;
     // A start starts the schedules of all workspaces, each in its own context.
     expect(matching(features, openers), 'Use the `workspace` that the handler or job was given.').toEqual([

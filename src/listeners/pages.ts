@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { KEPT_MS as DELIVERIES_MS } from '../cards/deliver.ts';
 import type { Settings } from '../config.ts';
 import { isThisMachine, trimSlashes } from '../core/http.ts';
 import { DAY_MS, withTimeout } from '../core/time/clock.ts';
@@ -7,7 +8,6 @@ import { QUIET_MS } from '../records/episodes.ts';
 import { KEPT_MS as LEDGER_MS } from '../records/ledger.ts';
 import { KEPT_MS as RECOVERIES_MS } from '../records/recoveries.ts';
 import { KEPT_MS as RUNS_MS } from '../records/test-runs.ts';
-import { KEPT_MS as DELIVERIES_MS } from '../scheduler/deliver.ts';
 import { KEPT_MS as SERVERS_MS } from '../scheduler/servers/provisioning.ts';
 import { KEPT_MS as ORDERS_MS } from '../scheduler/servers/server-order.ts';
 import { frontPage, type Page, privacyPage, type Retention, renderPage } from '../views/public/pages.ts';

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { refreshMessage, replyToCard, showCard } from '../cards/card.ts';
+import { findDelivered } from '../cards/deliver.ts';
 import type { Settings } from '../config.ts';
 import {
   AccountFailure,
@@ -8,27 +10,32 @@ import {
   type ServiceErrorKind,
   UserError,
 } from '../core/errors.ts';
+import type { Message, News } from '../core/message.ts';
 import { toClause } from '../core/mrkdwn.ts';
 import { nextPollMs, type PollState, STEADY } from '../core/retry.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Job } from '../jobs/jobs.ts';
 import type { Followed } from '../records/test-runs.ts';
-import { isPlaceGone } from '../slack/failure.ts';
+import { isPlaceGone, undefinedOnSlackError } from '../slack/failure.ts';
 import { retryThroughOutage } from '../slack/rate-limit.ts';
+import type { MessageRef } from '../slack/slack.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { failureWords } from '../views/blocks/failures.ts';
 import { troubleWords } from '../views/blocks/service-failures.ts';
 import { defineJob, type JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { FollowedThread, type FollowedViews } from './followed-thread.ts';
 
 /** Maximum number of jobs of one queue at once. Followed runs mostly sleep. */
 export const FOLLOWED_AT_ONCE = 20_000;
 
-export interface FollowedKind<State extends Followed, View extends { kind: string }>
-  extends FollowedViews<State, View | Stopped> {
+type Draw<State, View> = (workspace: Workspace, state: State, view: View) => Message;
+
+export interface FollowedKind<State extends Followed, View extends { kind: string }> {
   queue: string;
   documents(store: WorkspaceStore): Collection<State>;
+  draw: Draw<State, View | Stopped>;
+  /** Makes the first reply, which is edited at the end if Slack's rate has room. */
+  drawFirst?: Draw<State, View | Stopped>;
   /** Fields for log lines. */
   fields(state: State): Record<string, unknown>;
   follow(following: Following<State, View>): Promise<void>;
@@ -50,12 +57,124 @@ interface Stopped {
   reason: string;
 }
 
-export interface Following<State extends Followed, View extends { kind: string }> {
-  workspace: Workspace;
-  thread: FollowedThread<State, View | Stopped>;
-  signal: AbortSignal;
+/** Maximum age of the time that the message shows, in milliseconds. */
+const REDRAW_MS = 7_000;
+/** Name of the first reply. */
+const FIRST = 'progress';
+
+/** Something that Deckhand follows, in one attempt: its stored state and its card. */
+export class Following<State extends Followed, View extends { kind: string }> {
+  readonly workspace: Workspace;
+  readonly signal: AbortSignal;
   /** True if an earlier attempt may have made a request whose answer was lost. */
-  possibleDuplicate: boolean;
+  readonly isRepeat: boolean;
+  readonly #kind: FollowedKind<State, View>;
+  readonly #id: string;
+  /** Names of the replies of this attempt. Every poll passes all news again. */
+  readonly #replied = new Set<string>();
+  /** Counts the work that starts again after an outage, too. */
+  #attempt: number;
+  #state: State;
+  #drawnAt: number;
+
+  constructor(
+    workspace: Workspace,
+    kind: FollowedKind<State, View>,
+    document: { id: string; state: State },
+    { signal = new AbortController().signal, attempt = 1 }: Partial<Job<Pointer>>,
+  ) {
+    this.workspace = workspace;
+    this.signal = signal;
+    this.isRepeat = attempt > 1;
+    this.#attempt = attempt;
+    this.#kind = kind;
+    this.#id = document.id;
+    this.#state = document.state;
+    this.#drawnAt = document.state.startedAt;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** Notes that the work starts again, because Slack failed. */
+  startAgain(): void {
+    this.#attempt += 1;
+  }
+
+  async save(change: Partial<State>): Promise<void> {
+    this.#state = { ...this.#state, ...change };
+    const documents = this.#kind.documents(this.workspace.store);
+    await documents.update(this.#id, (current) => current && { ...current, ...change });
+  }
+
+  markShown(): Promise<void> {
+    const change: Partial<Followed> = { shownAt: this.workspace.clock.now() };
+    return this.save(change as Partial<State>);
+  }
+
+  /**
+   * Shows news as soon as Slack's rate has room, otherwise the time taken, at intervals.
+   * @throws SlackFailure if the message or its channel is gone
+   */
+  async showRunning(view: View, isNews = false): Promise<void> {
+    const { clock } = this.workspace;
+    if (isNews) this.#drawnAt = 0;
+    const { channel, rootTs: ts } = this.#state;
+    if (channel === undefined || !ts || clock.now() - this.#drawnAt < REDRAW_MS) return;
+    const draw = (): Message => this.#kind.draw(this.workspace, this.#state, view);
+    if (await refreshMessage(this.workspace, { channel, ts }, draw)) this.#drawnAt = clock.now();
+  }
+
+  /** Posts the first reply. */
+  async replyFirst(view: View): Promise<void> {
+    const { drawFirst } = this.#kind;
+    if (drawFirst === undefined) return;
+    await this.reply([{ key: FIRST, message: drawFirst(this.workspace, this.#state, view) }]);
+  }
+
+  /**
+   * Posts each piece of news in the thread once.
+   * @throws SlackFailure if the message or its channel is gone
+   */
+  async reply(news: readonly News[]): Promise<void> {
+    const { channel, rootTs: ts, threads } = this.#state;
+    const latest = news.filter(({ key }) => !this.#replied.has(key));
+    if (channel === undefined || !ts || !threads || latest.length === 0) return;
+    const replies = latest.map(({ key, message }) => [key, message] as const);
+    await replyToCard(this.workspace, this.#card({ channel, ts }), replies);
+    for (const { key } of latest) this.#replied.add(key);
+  }
+
+  /**
+   * Shows the end in the message and its thread. If Slack does not take the edit, the end goes elsewhere.
+   * @throws SlackFailure if the message is gone, or Slack may accept the edit later
+   */
+  async showEnd(view: View | Stopped, news: readonly News[] = []): Promise<void> {
+    const { channel, rootTs: ts, requestedBy, resumedBy: person = requestedBy } = this.#state;
+    if (channel === undefined || ts === undefined) return;
+    const root = this.#kind.draw(this.workspace, this.#state, view);
+    const cause = `outcome:${view.kind}`;
+    const ref = { channel, ts };
+    await showCard(this.workspace, { ...this.#card(ref), root, cause, ifRefused: 'tell', person });
+    await this.reply(news);
+    await this.#endFirst(view, ref);
+  }
+
+  /** Does not wait for Slack: the message shows the end, and the first reply names no state. */
+  async #endFirst(view: View | Stopped, { channel, ts: rootTs }: MessageRef): Promise<void> {
+    const { drawFirst } = this.#kind;
+    const ts = drawFirst && (await findDelivered(this.workspace, `${rootTs} ${FIRST}`));
+    if (!ts) return;
+    const draw = (): Message => drawFirst(this.workspace, this.#state, view);
+    await undefinedOnSlackError(refreshMessage(this.workspace, { channel, ts }, draw), 'gone');
+  }
+
+  #card(ref: MessageRef) {
+    const { threadTs } = this.#state;
+    const { channel } = ref;
+    return { id: this.#id, channel, threadTs, ref, attempt: this.#attempt, signal: this.signal };
+  }
 }
 
 /** Id of the document that holds the state. */
@@ -90,35 +209,30 @@ export class Follower<State extends Followed, View extends { kind: string }> {
   async #open(
     workspace: Workspace,
     { id }: Pointer,
-    { signal, attempt = 1 }: Partial<Job<Pointer>> = {},
-  ): Promise<Opened<State, View> | undefined> {
-    const documents = this.#kind.documents(workspace.store);
-    const state = await documents.get(id);
+    job: Partial<Job<Pointer>> = {},
+  ): Promise<Following<State, View> | undefined> {
+    const state = await this.#kind.documents(workspace.store).get(id);
     if (state === undefined || state.shownAt !== undefined) return undefined;
-    const possibleDuplicate = attempt > 1;
-    async function save(change: Partial<State>): Promise<void> {
-      await documents.update(id, (current) => current && { ...current, ...change });
-    }
-    const options = { save, signal, possibleDuplicate };
-    const thread = new FollowedThread<State, View | Stopped>(workspace, this.#kind, state, options);
-    return { workspace, thread, possibleDuplicate };
+    return new Following(workspace, this.#kind, { id, state }, job);
   }
 
   async #run(workspace: Workspace, job: Job<Pointer>): Promise<void> {
-    const opened = await this.#open(workspace, job.data, job);
-    if (opened === undefined) return;
+    const following = await this.#open(workspace, job.data, job);
+    if (following === undefined) return;
     const { clock, metrics } = workspace;
     const { signal } = job;
-    const following = { ...opened, signal };
     const work = (): Promise<void> =>
       this.#kind.follow(following).catch((error: unknown) => this.#endEarly(following, error));
     metrics.followed(1);
     try {
-      await retryThroughOutage({ clock, signal }, work, (error) => this.#report(opened, error));
+      await retryThroughOutage({ clock, signal }, work, (error) => {
+        this.#report(following, error);
+        following.startAgain();
+      });
     } finally {
       metrics.followed(-1);
     }
-    await opened.thread.saveShown();
+    await following.markShown();
   }
 
   /** @throws failures that another attempt may change */
@@ -128,48 +242,40 @@ export class Follower<State extends Followed, View extends { kind: string }> {
       await this.#stop(following, failure);
     } catch (error) {
       if (!isPlaceGone(error)) throw error;
-      const { workspace, thread } = following;
-      await this.#kind.onStop?.(workspace, thread.state, { status: 'lost', reason: MESSAGE_GONE });
-      const fields = { event: 'follow_abandoned', ...this.#kind.fields(thread.state), reason: error.reason };
+      const { workspace, state } = following;
+      await this.#kind.onStop?.(workspace, state, { status: 'lost', reason: MESSAGE_GONE });
+      const fields = { event: 'follow_abandoned', ...this.#kind.fields(state), reason: error.reason };
       workspace.log.warn(fields, 'Followed message not found');
     }
   }
 
   /** After this, the root message no longer says that it goes on. */
-  async #stop(following: Reporting<State, View>, error: unknown): Promise<void> {
-    const { workspace, thread } = following;
+  async #stop(following: Following<State, View>, error: unknown): Promise<void> {
+    const { workspace, state } = following;
     const reason = this.#report(following, error);
     const failure =
       error instanceof AccountFailure
         ? { kind: error.cause.kind, reason: toClause(workspace.explain(error).text) }
         : undefined;
-    await this.#kind.onStop?.(workspace, thread.state, { status: 'stopped', reason, failure });
-    const fields = { event: 'follow_ended', ...this.#kind.fields(thread.state), status: 'stopped' };
+    await this.#kind.onStop?.(workspace, state, { status: 'stopped', reason, failure });
+    const fields = { event: 'follow_ended', ...this.#kind.fields(state), status: 'stopped' };
     workspace.log.info(fields, 'Following ended early');
-    await thread.showEnd({ kind: 'stopped', reason });
-    await thread.endProgress({ kind: 'stopped', reason });
+    await following.showEnd({ kind: 'stopped', reason });
   }
 
   async #endDead(workspace: Workspace, data: Pointer, error: unknown): Promise<void> {
-    const opened = await this.#open(workspace, data);
-    if (opened === undefined) return;
-    await this.#stop(opened, error);
-    await opened.thread.saveShown();
+    const following = await this.#open(workspace, data);
+    if (following === undefined) return;
+    await this.#stop(following, error);
+    await following.markShown();
   }
 
   /** @returns the reason that people read */
-  #report({ workspace, thread }: Reporting<State, View>, error: unknown): string {
+  #report({ workspace, state }: Following<State, View>, error: unknown): string {
     const { queue, fields } = this.#kind;
-    return failureWords(workspace.report(error, { job: queue, ...fields(thread.state) }));
+    return failureWords(workspace.report(error, { job: queue, ...fields(state) }));
   }
 }
-
-type Reporting<State extends Followed, View extends { kind: string }> = Pick<
-  Following<State, View>,
-  'workspace' | 'thread'
->;
-
-type Opened<State extends Followed, View extends { kind: string }> = Omit<Following<State, View>, 'signal'>;
 
 const MESSAGE_GONE = 'The message that showed it is gone, so Deckhand no longer follows it.';
 

@@ -29,7 +29,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   receiver: ['src/listeners/receivers/*.ts'],
   inbox: ['src/listeners/inbox.ts'],
   runner: ['src/jobs/*.ts'],
-  outbox: ['src/scheduler/deliver.ts', 'src/scheduler/schedules/outbox.ts'],
+  outbox: ['src/cards/deliver.ts', 'src/scheduler/schedules/outbox.ts'],
   schedules: ['src/scheduler/schedules/*.ts', 'src/records/schedules.ts'],
 };
 /** Tests that run Deckhand in their own process and may reach a part. */

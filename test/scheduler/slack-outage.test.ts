@@ -79,7 +79,7 @@ async function openRunning() {
     return world.time.now() - from;
   }
   await world.as('member').command(CHANNEL, '/deckhand test storefront');
-  await passUntil(() => replies().some((text) => text.includes('Running since')));
+  await passUntil(() => replies().some((text) => text.includes('Started')));
   return { world, root, replies, passUntil };
 }
 
@@ -92,7 +92,7 @@ it('a run shows its outcome once Slack is back, however long it was away', async
   const waited = await passUntil(() => root().includes('all 2 servers are reachable') === true);
   expect(waited).toBeLessThan(2 * MINUTE);
   await passUntil(() => replies()[0]?.includes('All 2 servers are reachable') === true);
-  expect(replies().filter((text) => text.includes('Running since'))).toEqual([]);
+  expect(replies().filter((text) => text.includes('Started'))).toEqual([]);
 });
 
 it('a run whose message Slack does not edit has its outcome in the thread, and in the message later', async () => {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { deliver } from '../../cards/deliver.ts';
 import { UserError } from '../../core/errors.ts';
 import type { KnownBlock, Message, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
-import { deliver } from '../../scheduler/deliver.ts';
 import { type Activity, type ActivityRange, countByDay } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { ActivityAsk, type ActivityAudience, activityMessage } from '../../views/activity/activity.ts';

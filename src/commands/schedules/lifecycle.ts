@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { deliver } from '../../cards/deliver.ts';
 import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
 import type { Reply } from '../../core/message.ts';
 import { isAsleep, isPersonal, type Schedule, type ScheduleKind } from '../../records/schedules.ts';
-import { deliver } from '../../scheduler/deliver.ts';
 import { SCHEDULE_TYPES } from '../../scheduler/schedule-types.ts';
 import { pauseSchedule } from '../../scheduler/schedules/lifecycle.ts';
 import { removeSchedules, resumeSchedule, undoRemoval } from '../../scheduler/schedules/start.ts';

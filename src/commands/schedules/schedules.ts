@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { closest, distance } from 'fastest-levenshtein';
+import { deliver } from '../../cards/deliver.ts';
 import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
 import { isDirect, type Message, mayRead, type Reply } from '../../core/message.ts';
@@ -15,7 +16,6 @@ import {
   type TimedSchedule,
   type Watch,
 } from '../../records/schedules.ts';
-import { deliver } from '../../scheduler/deliver.ts';
 import { INVOICES } from '../../scheduler/invoices/notices.ts';
 import { readPolling } from '../../scheduler/schedules/polling.ts';
 import { removeSchedules } from '../../scheduler/schedules/start.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deliver } from '../../cards/deliver.ts';
 import { AccountFailure, MAY_PASS, type ServiceErrorKind } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { nextPollMs } from '../../core/retry.ts';
@@ -16,7 +17,6 @@ import {
 import { failureWords } from '../../views/blocks/failures.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { deliver } from '../deliver.ts';
 
 const FIRST_POLL_MS = 30_000;
 const MAX_PAUSE_MS = 15 * 60_000;
@@ -110,7 +110,7 @@ async function notifyCreator(
   try {
     const channel = await workspace.slack.openDirect(user);
     const id = `verification ${account} ${since}`;
-    await deliver(workspace, { id, channel, message, signal, possibleDuplicate: attempt > 1 });
+    await deliver(workspace, { id, channel, message, signal, attempt });
   } catch (error) {
     if (!isSlackFailure(error, 'gone')) throw error;
     workspace.log.warn(

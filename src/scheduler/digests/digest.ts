@@ -1,3 +1,10 @@
+import {
+  deliver,
+  findDelivered,
+  isUndeliverable,
+  postReplies,
+  undeliverableReason,
+} from '../../cards/deliver.ts';
 import { AccountFailure, AccountKeyUnreadable, MAY_PASS } from '../../core/errors.ts';
 import { bold, toClause } from '../../core/mrkdwn.ts';
 import type { ProjectRef } from '../../core/project-ref.ts';
@@ -19,7 +26,6 @@ import { fetchActivity } from '../../workspace/activity.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import { findCurrentProject } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { deliver, findDelivered, isUndeliverable, postReplies, undeliverableReason } from '../deliver.ts';
 import {
   beginOccurrence,
   defineOccurrenceJob,
@@ -135,11 +141,11 @@ interface OccurrenceRun {
  */
 async function postDigest(run: OccurrenceRun, reports: readonly Gathered[]): Promise<void> {
   const { workspace, digest, job, lateSince } = run;
-  const { signal } = job;
+  const { signal, attempt } = job;
   const message = digestMessage(createFrame(workspace, digest, lateSince), reports);
   const { channel } = digest;
   const id = nameOccurrence('digest', job.data);
-  const sending = { signal, possibleDuplicate: job.attempt > 1 };
+  const sending = { signal, attempt };
   const { ts } = await deliver(workspace, { id, channel, message, ...sending });
   const thread = { id: `${id} reply`, channel, threadTs: ts, ...sending };
   await postReplies(workspace, thread, [...threadMessages(reports, digest).entries()]);

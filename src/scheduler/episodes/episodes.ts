@@ -1,3 +1,4 @@
+import { showThread, type Thread } from '../../cards/deliver.ts';
 import { hashJson } from '../../core/json.ts';
 import {
   afterClick,
@@ -27,7 +28,6 @@ import { diagnosisReply } from '../../views/episodes/diagnosis.ts';
 import { episodeReply, episodeRoot } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { showThread, type Thread } from '../deliver.ts';
 import { planEscalation } from './escalation.ts';
 
 /**
@@ -205,7 +205,6 @@ function threadFor(
       ...episode.replies.map((news): Reply => [`${news.kind} ${news.number}`, episodeReply(news)]),
       ...(ending === undefined && diagnosis?.items.length ? [makeDetailsReply(subject, diagnosis)] : []),
     ],
-    possibleDuplicate: 'unknown',
     rootRef,
     async save(now) {
       await episodeRecords(store).update(key, (current) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deliver, mayBeMentioned, postReplies } from '../../cards/deliver.ts';
 import { isSameProject } from '../../core/project-ref.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import type { JobType } from '../../jobs/jobs.ts';
@@ -17,7 +18,6 @@ import { escalationReply } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { groupExists } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { deliver, mayBeMentioned, postReplies } from '../deliver.ts';
 
 /** The subject's key, the episode's id, and when the mention is due. */
 export const EscalationJob = z.object({ key: z.string(), episode: z.string(), at: z.number() });
@@ -145,7 +145,7 @@ async function postMentions(
   const message = escalationReply(about, episode, present, workspace.clock.now() - idleSince);
   const name = `mention ${due.toSorted().join(' ')}`;
   const { channel } = subject;
-  const place = { id: `episode ${id}`, channel, signal, possibleDuplicate: 'unknown' } as const;
+  const place = { id: `episode ${id}`, channel, signal };
   try {
     const thread = { ...place, threadTs: rootRef?.ts };
     if ((await postReplies(workspace, thread, [[name, message]])) === 'posted') return;

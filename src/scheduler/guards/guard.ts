@@ -1,3 +1,4 @@
+import { isUndeliverable, undeliverableReason } from '../../cards/deliver.ts';
 import { isDirect } from '../../core/message.ts';
 import { capitalised } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
@@ -14,7 +15,6 @@ import type { Guard } from '../../records/schedules.ts';
 import { GUARD_RESULTS, GuardCheck, type GuardResult, makeGuardRequestId } from '../../records/test-runs.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { isUndeliverable, undeliverableReason } from '../deliver.ts';
 import { noteOutcomes } from '../episodes/episodes.ts';
 import { REFUSALS } from '../schedules/polling.ts';
 import {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { deliver } from '../../cards/deliver.ts';
 import { UserError } from '../../core/errors.ts';
 import { isDirect } from '../../core/message.ts';
 import { code, unmarked } from '../../core/mrkdwn.ts';
@@ -11,7 +12,6 @@ import { pausedLine, pausedMessage, resumedLine } from '../../views/schedules/sc
 import { resumeCommand, scheduleWords } from '../../views/schedules/words.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { deliver } from '../deliver.ts';
 
 /** A schedule that is paused already keeps its reason. Returns undefined if it was removed. */
 export function pauseSchedule(

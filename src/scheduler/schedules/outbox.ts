@@ -1,4 +1,11 @@
 import { z } from 'zod';
+import {
+  type Delivery,
+  deliver,
+  isUndeliverable,
+  postReplies,
+  undeliverableReason,
+} from '../../cards/deliver.ts';
 import { isDirect } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
@@ -8,7 +15,6 @@ import type { FeedPlace, ScheduleOf } from '../../records/schedules.ts';
 import { isSlackFailure, isTooLong } from '../../slack/failure.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type Delivery, deliver, isUndeliverable, postReplies, undeliverableReason } from '../deliver.ts';
 import { noteOutcomes } from '../episodes/episodes.ts';
 import { pauseActive, pauseIfExcluded } from './lifecycle.ts';
 
@@ -64,7 +70,7 @@ async function postBatch(
   if (!followers.some(({ state }) => state.kind === 'active')) return;
   if (isDirect(feed.channel) && (await pauseIfExcluded(workspace, followers))) return;
   try {
-    const sending = { signal, possibleDuplicate: attempt > 1 };
+    const sending = { signal, attempt };
     await postMessages(workspace, feed, batch, sending);
     if (batch.episode !== undefined)
       await noteUpTo(workspace, feed, { ...batch, episode: batch.episode }, sending);
@@ -103,7 +109,7 @@ async function takeOff(
   metrics.occurrence(kind, failed === undefined ? 'posted' : 'failed');
 }
 
-type Sending = Pick<Delivery, 'signal' | 'possibleDuplicate'>;
+type Sending = Pick<Delivery, 'signal' | 'attempt'>;
 
 /** Includes earlier pending outcomes of the same episode, because the jobs of two batches may run in any order. */
 async function noteUpTo(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { postDelivery } from '../../cards/deliver.ts';
 import { AccountFailure, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
@@ -13,7 +14,6 @@ import { createdNotice } from '../../views/servers/form.ts';
 import { provisioningMessage } from '../../views/servers/server.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { postDelivery } from '../deliver.ts';
 import { followServer, type ServerTarget } from './provisioning.ts';
 import {
   createOrders,

@@ -63,12 +63,11 @@ const FINAL_STATUSES: ReadonlySet<string | undefined> = new Set([
 ]);
 
 async function followProvisioning(following: Following<FollowedServer, ProvisioningState>): Promise<void> {
-  const { workspace, thread, signal } = following;
-  const { log } = workspace;
-  const { target, requestedBy, resumedBy: user = requestedBy } = thread.state;
+  const { workspace, state, signal } = following;
+  const { target, requestedBy, resumedBy: user = requestedBy } = state;
   let latest: Server | undefined;
   const polls = createPolls(following, (trouble) =>
-    thread.showRunning({ kind: 'running', server: latest, trouble }, true),
+    following.showRunning({ kind: 'running', server: latest, trouble }, true),
   );
 
   /** Returns the server in its final state; undefined before that. */
@@ -78,19 +77,20 @@ async function followProvisioning(following: Following<FollowedServer, Provision
     latest = server;
     if (FINAL_STATUSES.has(managedStatus(server))) return server;
     const running = { kind: 'running', server } as const;
-    await thread.showRunning(running, recovered || isNews);
-    await thread.post(statusNews(server));
+    await following.showRunning(running, recovered || isNews);
+    await following.reply(statusNews(server));
     return undefined;
   }
 
-  await thread.post([orderedNews(target)]);
+  await following.reply([orderedNews(target)]);
   const ended = await pollUntil(workspace, polls, poll);
+  const end =
+    ended === undefined
+      ? ({ kind: 'lost', server: latest } as const)
+      : ({ kind: 'ended', server: ended } as const);
+  await following.showEnd(end, ended === undefined ? [] : statusNews(ended));
   const status = ended === undefined ? 'lost' : managedStatus(ended);
-  await thread.showEnd(
-    ended === undefined ? { kind: 'lost', server: latest } : { kind: 'ended', server: ended },
-  );
-  if (ended !== undefined) await thread.post(statusNews(ended));
-  log.info({ event: 'follow_ended', ...logFields(thread.state), status }, 'Following of a server ended');
+  workspace.log.info({ event: 'follow_ended', ...logFields(state), status }, 'Following of a server ended');
 }
 
 async function readServer(

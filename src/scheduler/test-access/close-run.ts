@@ -1,3 +1,4 @@
+import { deliver, isUndeliverable } from '../../cards/deliver.ts';
 import type { ServiceErrorKind } from '../../core/errors.ts';
 import { isDirect, type Message } from '../../core/message.ts';
 import { capitalised, toClause } from '../../core/mrkdwn.ts';
@@ -28,7 +29,6 @@ import { isThreadGone } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';
 import { outcomeWords, type TestState, testRootMessage } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { deliver, isUndeliverable } from '../deliver.ts';
 import { endSteps, type RunEnding, stepEnding } from '../workflows/end-steps.ts';
 
 /** Records the end of a run, frees its target, and notifies whoever waits for it. Safe to repeat. */

@@ -1,3 +1,4 @@
+import { showCard } from '../../cards/card.ts';
 import { UserError } from '../../core/errors.ts';
 import type { Invocation, Reply } from '../../core/message.ts';
 import { projectId } from '../../core/project-ref.ts';
@@ -10,10 +11,10 @@ import {
   type Run,
   type Target,
 } from '../../records/test-runs.ts';
+import type { MessageRef } from '../../slack/slack.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { alreadyRunningMessage, type TestStarter } from '../../views/test-access/test-run.ts';
+import { alreadyRunningMessage, type TestStarter, type TestState } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { postDelivery } from '../deliver.ts';
 import { closeRun, drawRoot } from './close-run.ts';
 import { FOLLOW_TEST } from './follow-test.ts';
 
@@ -65,36 +66,38 @@ export async function beginTest(workspace: Workspace, request: TestRequest): Pro
   return undefined;
 }
 
-/** @param isResumed true if Slack may have a root message whose answer was lost */
+/** @param isResumed true if an earlier attempt may have posted the message */
 async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean): Promise<void> {
   const { channel, threadTs, requestId, target } = run;
+  const show = async (place: string, ts: string | undefined, state: TestState): Promise<MessageRef> =>
+    showCard(workspace, {
+      id: `test ${requestId}`,
+      channel: place,
+      threadTs,
+      ref: ts === undefined ? undefined : { channel: place, ts },
+      root: drawRoot(workspace, run, state),
+      cause: `outcome:${state.kind}`,
+      ifRefused: 'leave',
+      isAwaited: true,
+      attempt: isResumed ? 2 : 1,
+    });
   let { rootTs } = run;
   try {
     if (channel !== undefined && rootTs === undefined) {
-      const message = drawRoot(workspace, run, { kind: 'starting' });
-      const sending = { possibleDuplicate: isResumed, isAwaited: true };
-      const root = await postDelivery(workspace, {
-        id: `test ${requestId}`,
-        channel,
-        threadTs,
-        message,
-        ...sending,
-      });
-      rootTs = root.ts;
+      rootTs = (await show(channel, undefined, { kind: 'starting' })).ts;
       await workspace.runs.change(run, { rootTs });
     }
     await FOLLOW_TEST.begin(workspace, run.id, requestId);
   } catch (error) {
     const { account, project } = target;
-    // Without a root message the error is thrown, and the caller reports it.
+    // Without a message the error is thrown, and the caller reports it.
     const explained = rootTs
       ? workspace.report(error, { account, project: project.permalink })
       : workspace.explain(error);
     const reason = failureWords(explained);
     await closeRun(workspace, run, { status: 'stopped', reason });
     if (channel === undefined || !rootTs) throw error;
-    const message = drawRoot(workspace, run, { kind: 'stopped', reason });
-    await workspace.slack.update({ channel, ts: rootTs }, message);
+    await show(channel, rootTs, { kind: 'stopped', reason });
   }
 }
 

@@ -12,7 +12,7 @@ import {
 import { packed, table } from '../blocks/lists.ts';
 import { button, buttons, LIMITS, say } from '../blocks/message.ts';
 import { reasonWords, serverButton } from './items.ts';
-import { describeStatus, outcomeWords, passed, type TestView } from './test-run.ts';
+import { outcomeWords, passed, type TestView } from './test-run.ts';
 
 /** Maximum number of failing items with their own reply and button. One reply lists the others with their reasons. */
 const MAX_FAILING = 50;
@@ -40,23 +40,16 @@ export function listNews(
   return [...all, ...own, ...listedNews(failing.slice(MAX_FAILING))];
 }
 
-/** The first reply: time taken and usual duration; at the end the outcome and the total time. */
-export function progressMessage(view: TestView): Message {
+/** The first reply: start and usual duration; at the end the outcome and the total time. */
+export function firstReply(view: TestView): Message {
   const { state } = view;
   const elapsed = duration(passed(view));
   const usual = view.usualMs === undefined ? '' : `, usually ${duration(view.usualMs)}`;
   switch (state.kind) {
     case 'starting':
-      // A sentence that stays true, because a process that dies now can no longer edit it.
-      return say(
-        `:arrows_counterclockwise: Running since ${dateTime(view.createdAt ?? view.startedAt)}${usual}`,
-      );
-    case 'running': {
-      const tested = listItems(view.target, state.results).length;
-      const done = tested === 0 ? '' : `, ${tested} tested`;
-      const word = capitalised(describeStatus(view.serviceStatus));
-      return say(`:arrows_counterclockwise: ${usualBar(view)}${word}, ${elapsed} so far${usual}${done}`);
-    }
+    case 'running':
+      // A sentence that stays true: the reply is not edited while Slack's rate has no room.
+      return say(`:arrows_counterclockwise: Started ${dateTime(view.createdAt ?? view.startedAt)}${usual}`);
     case 'ended': {
       const { icon, words } = outcomeWords(summarizeRun(state.run), view.target);
       return say(`${icon} ${capitalised(words)}. The test took ${elapsed}${usual}.`);
@@ -66,16 +59,6 @@ export function progressMessage(view: TestView): Message {
     case 'lost':
       return say(`:grey_question: No longer followed after ${elapsed}.`);
   }
-}
-
-const BAR_LENGTH = 10;
-
-/** "▰▰▰▱▱▱▱▱▱▱ ", the elapsed part of the usual time; empty if that is unknown. */
-function usualBar(view: TestView): string {
-  if (view.usualMs === undefined) return '';
-  const share = Math.min(1, Math.max(0, passed(view)) / Math.max(1, view.usualMs));
-  const full = Math.floor(share * BAR_LENGTH);
-  return `${'▰'.repeat(full)}${'▱'.repeat(BAR_LENGTH - full)} `;
 }
 
 function newsOfItem(target: Target, item: Item): News {

@@ -41,4 +41,15 @@ it('of forty tests at once in one workspace every root shows its end within a mi
   expect(Math.max(...lateMs)).toBeLessThanOrEqual(60_000);
   const edits = slack.calls.filter(({ method }) => method === 'chat.update');
   expect(edits.length).toBeGreaterThan(RUNS);
+  // Slack has no room to edit all first replies, so none may say that its run goes on, and no job waits for it.
+  await time.advance(5_000);
+  for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  const ended = await world.app.workspaces.open(TEAM).runs.newest(100);
+  expect(ended.filter(({ shownAt }) => shownAt === undefined)).toEqual([]);
+  const firsts = at.flatMap((index) => {
+    const [{ ts = '' } = {}] = slack.messages(TEAM, channelOf(index));
+    return slack.thread(TEAM, channelOf(index), ts).map(({ text }) => text);
+  });
+  expect(firsts).toHaveLength(RUNS);
+  expect(firsts.filter((text) => /running|so far/i.test(text))).toEqual([]);
 });

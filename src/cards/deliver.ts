@@ -13,6 +13,7 @@ import {
   isThreadGone,
   isThreadRefused,
   isTokenRefused,
+  mayHavePosted,
   undefinedOnSlackError,
 } from '../slack/failure.ts';
 import type { MessageRef, Send } from '../slack/slack.ts';
@@ -30,10 +31,10 @@ export interface Delivery {
   threadTs?: string | undefined;
   message: Message;
   /**
-   * True if an earlier attempt may have sent it without storing Slack's answer; unknown if several jobs may
-   * send it.
+   * Attempt of the job, if one job alone posts it: each attempt but the first may repeat a post. If left out, Deckhand
+   * stores that it began the post.
    */
-  possibleDuplicate?: boolean | 'unknown';
+  attempt?: number | undefined;
   /** True if a person waits for it. It is then sent before automatic posts. */
   isAwaited?: boolean;
   signal?: AbortSignal | undefined;
@@ -74,16 +75,18 @@ function inTurn<T>(
  * `client_msg_id`. Slack should reject the repeat; `deckhand_possible_duplicates_total` counts it.
  */
 async function sendOnce(workspace: Workspace, send: Send, what: Delivery): Promise<MessageRef> {
-  const { id, channel, threadTs, isAwaited, signal, possibleDuplicate } = what;
+  const { id, channel, threadTs, isAwaited, signal, attempt } = what;
   // Deckhand has just checked the access of the person who waits.
   const message = isAwaited === true ? what.message : await nameExcluded(workspace, what.message);
   const clientMsgId = postId(workspace.id, id);
-  const isRepeat = possibleDuplicate === 'unknown' ? await wasBegun(workspace, id) : possibleDuplicate;
+  const isRepeat = attempt === undefined ? await wasBegun(workspace, id) : attempt > 1;
   if (isRepeat) countPossibleDuplicate(workspace, 'post', { channel, delivery: clientMsgId });
   try {
     return await send({ channel, threadTs, message, clientMsgId }, signal);
   } catch (error) {
     if (isAlreadyPosted(error)) return { channel, ts: '' };
+    if (attempt === undefined && !isRepeat && isSlackFailure(error) && !mayHavePosted(error))
+      await openDeliveries(workspace).delete(nameBegun(id));
     throw error;
   }
 }
@@ -91,11 +94,15 @@ async function sendOnce(workspace: Workspace, send: Send, what: Delivery): Promi
 /** Returns true if an earlier attempt began this post. Stores that it has begun. */
 async function wasBegun(workspace: Workspace, id: string): Promise<boolean> {
   const expiresAt = workspace.clock.now() + KEPT_MS;
-  return !(await openDeliveries(workspace).create(`begun ${id}`, { ts: '' }, expiresAt));
+  return !(await openDeliveries(workspace).create(nameBegun(id), { ts: '' }, expiresAt));
+}
+
+function nameBegun(id: string): string {
+  return `begun ${id}`;
 }
 
 /** Oldest first. Each reply has a unique name in the thread. */
-type Replies = ReadonlyArray<readonly [name: string | number, message: Message]>;
+export type Replies = ReadonlyArray<readonly [name: string | number, message: Message]>;
 
 /**
  * Posts replies, each once, until Slack allows none there.
@@ -202,14 +209,17 @@ async function editRoot(
   } catch (error) {
     if (isMessageGone(error)) return false;
     if (!isRefusal(error)) throw error;
-    const fields = { event: 'message_refused', channel, reason: error.reason };
-    workspace.log.warn(fields, 'Slack refused an edit');
+    logRefused(workspace, channel, error);
     const news = replies.length > 0 ? replies : ([[version, message]] as const);
     const outcome = await postReplies(workspace, { ...thread, threadTs: ts }, news);
     if (outcome === 'gone') return false;
     if (outcome === 'refused') await deliver(workspace, { ...thread, id: `${id} ${version}`, message });
   }
   return true;
+}
+
+export function logRefused({ log }: Workspace, channel: string, { method, reason }: SlackFailure): void {
+  log.warn({ event: 'message_refused', channel, method, reason }, 'Slack refused a message');
 }
 
 /** Longer than Deckhand tries to post any occurrence. */

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deliver, findDelivered } from '../../src/cards/deliver.ts';
 import { SlackFailure } from '../../src/core/errors.ts';
-import { deliver, findDelivered } from '../../src/scheduler/deliver.ts';
 import { postId } from '../../src/slack/web.ts';
 import { say } from '../../src/views/blocks/message.ts';
-import { CHANNEL, type DigestWorld, openDigestWorld, TEAM } from './digests/digest-world.ts';
+import { CHANNEL, type DigestWorld, openDigestWorld, TEAM } from '../scheduler/digests/digest-world.ts';
 
 describe('a delivery', () => {
   let world: DigestWorld;
@@ -35,7 +35,7 @@ describe('a delivery', () => {
   });
 
   it('is posted again under the same name and counted, where nobody knows whether Slack has it', async () => {
-    await deliver(workspace(), { ...what, possibleDuplicate: true });
+    await deliver(workspace(), { ...what, attempt: 2 });
     expect(stand().map((message) => message.client_msg_id)).toEqual([postId(TEAM, what.id)]);
     expect(await counted()).toBe('1');
     expect(world.logs.some((line) => line.includes('"event":"possible_duplicate"'))).toBe(true);
