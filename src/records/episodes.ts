@@ -117,7 +117,7 @@ export const Episode = z.object({
   ending: Ending.optional(),
   /** Replies to post, oldest first. */
   replies: z.array(News),
-  /** The message in Slack, used by `scheduler/deliver.ts`; undefined before its post. */
+  /** The message in Slack, used by `cards/deliver.ts`; undefined before its post. */
   rootRef: z.object({ ts: z.string(), cause: z.string(), hash: z.string() }).optional(),
 });
 export type Episode = z.infer<typeof Episode>;

@@ -180,7 +180,7 @@ async function postRoot(
   const root = {
     id: `order ${draft.order}`,
     message,
-    possibleDuplicate: attempt > 1,
+    attempt,
     isAwaited: true,
   };
   try {
