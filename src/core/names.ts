@@ -96,13 +96,12 @@ const SINGLE_LETTERS: Readonly<Record<string, string>> = {
   œ: 'oe',
   þ: 'th',
 };
-const SINGLE = new RegExp(`[${Object.keys(SINGLE_LETTERS).join('')}]`, 'g');
 
 /** A normalised name without accents: `łódź` becomes `lodz`. Two people may differ by an accent, so use it to search only. */
 export function plainLetters(spelling: string): string {
   if (PLAIN.test(spelling)) return spelling;
   const bare = spelling.normalize('NFKD').replace(ACCENTS, '').normalize('NFC');
-  return bare.replace(SINGLE, (letter) => SINGLE_LETTERS[letter] ?? letter);
+  return Array.from(bare, (letter) => SINGLE_LETTERS[letter] ?? letter).join('');
 }
 
 /** The names of a project or a server. */

@@ -109,8 +109,8 @@ export function unexpected(
   return new ServiceError('unexpected', operation, { status, detail, ...more });
 }
 
-/** Parsing more values would hold everything else up. 20,000 events of usual length have fewer. */
-const MAX_VALUES = 300_000;
+/** Parsing more values would hold everything else up. 30,000 projects have fewer. */
+const MAX_VALUES = 400_000;
 const BEFORE_VALUES: ReadonlySet<number> = new Set(Buffer.from('[{,'));
 
 /** True if the JSON text has too many values, whatever their nesting. */
@@ -257,8 +257,11 @@ function keepReadable<T>(
   operation: string,
   options: ListOptions = {},
 ): T[] {
-  const faults = parsed.flatMap(({ error }) => (error === undefined ? [] : [describeIssues(error)]));
-  const [reason] = faults;
-  if (reason !== undefined) reportSkipped(endpoint, options, { operation, count: faults.length, reason });
+  const faults = parsed.flatMap(({ error }) => error ?? []);
+  const [first] = faults;
+  if (first !== undefined) {
+    const fault = { operation, count: faults.length, reason: describeIssues(first) };
+    reportSkipped(endpoint, options, fault);
+  }
   return parsed.flatMap(({ success, data }) => (success ? [data] : []));
 }

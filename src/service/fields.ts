@@ -72,7 +72,7 @@ export function listUnder(key: string) {
 }
 
 /** Maximum number of rows that are read of an answer. An answer of 5 MB may have a million. */
-export const MAX_ROWS = 5_000;
+export const MAX_ROWS = 30_000;
 
 /** `length` counts the rows that are not read too. */
 export function rowsIn(findRows: (answer: unknown) => unknown) {

@@ -47,7 +47,7 @@ describe.concurrent('Socket Mode', () => {
   }) => {
     const { slack, service } = world;
     await openForm(world, 'connect');
-    service.faults.add({ path: `/${ACCOUNT}/projects`, delayMs: 500, times: 1 });
+    service.faults.add({ path: `/${ACCOUNT}/projects`, delayMs: 1_500, times: 1 });
     const asked = service.requests.nextArrival(({ path }) => path.includes('projects'));
     const sent = world.as('admin').submit('connect', CREDENTIALS);
     await asked;
@@ -68,7 +68,7 @@ describe.concurrent('Socket Mode', () => {
     const { slack, service } = world;
     const admin = await openForm(world, 'connect');
     const path = `/${ACCOUNT}/projects`;
-    const fault = service.faults.add({ path, status: 401, body: {}, delayMs: 500 });
+    const fault = service.faults.add({ path, status: 401, body: {}, delayMs: 1_500 });
     const asked = service.requests.nextArrival((request) => request.path.includes('projects'));
     const old = ids(slack);
     const sent = admin.submit('connect', CREDENTIALS);
