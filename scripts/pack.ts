@@ -49,8 +49,8 @@ function restore(): void {
 }
 
 function reduce(text: string): string {
-  const { name, version, description, license, type, bin, files } = JSON.parse(text);
-  const reduced = { name, version, description, license, type, bin, files, engines: { node: '>=24' } };
+  const { name, version, description, license, type, bin, files, engines } = JSON.parse(text);
+  const reduced = { name, version, description, license, type, bin, files, engines };
   return `${JSON.stringify(reduced, null, 2)}\n`;
 }
 

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import { type Clock, systemClock, withTimeout } from '../core/time/clock.ts';
 import type { Logger } from './log.ts';
 

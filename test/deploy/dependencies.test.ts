@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
+import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readText } from '../support/deployment-files.ts';
@@ -81,5 +83,25 @@ describe('the installed packages', () => {
       globSync(['*.gyp', '*.node', '{build,lib,prebuilds}/**/*.node'], { cwd: join(root, folder) }),
     );
     expect(native).toEqual([]);
+  });
+
+  it('run on the pinned Node, as do those of engines, and come from any registry', () => {
+    const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
+    const args = ['ci', '--dry-run', '--offline', '--no-audit', '--loglevel=warn'];
+    const { stderr, status } = spawnSync('npm', args, {
+      cwd: root,
+      encoding: 'utf8',
+      env: { ...process.env, PATH },
+    });
+    expect([stderr, status]).toEqual(['', 0]);
+    expect(readText('package-lock.json')).not.toMatch(/"resolved": "https?:/);
+  });
+
+  it('install without a page of warnings on an older Node, which needs no more than npm', () => {
+    expect(readText('.npmrc')).toMatch(/^loglevel=error$/m);
+    const { engines } = Project.parse(JSON.parse(readText('package.json')));
+    expect(engines).toEqual({ node: '^24 || >=26' });
+    for (const path of ['README.md', 'CONTRIBUTING.md'])
+      expect(readText(path)).toMatch(/any Node from 20 on[\s\S]*Node 24/);
   });
 });
