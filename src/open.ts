@@ -10,6 +10,7 @@ import { createLinkRequests } from './linking/link-requests.ts';
 import type { Logger } from './observability/log.ts';
 import { countPossibleDuplicate, createMetrics, type Metrics } from './observability/metrics.ts';
 import { NO_TRACING, type Tracing } from './observability/tracing.ts';
+import { SCHEDULE_KINDS } from './records/schedules.ts';
 import { createService, type Service } from './service/client.ts';
 import { createSlack, type Slack } from './slack/slack.ts';
 import { createTokenHealth } from './slack/token-health.ts';
@@ -51,6 +52,7 @@ export interface Opened {
 export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
   const { log, version, clock = systemClock, tracing = NO_TRACING, serviceTimeoutMs, access } = options;
   const metrics: Metrics = createMetrics(version, countJobs, clock, measureDisk);
+  metrics.beginKinds(SCHEDULE_KINDS);
   const onUnreadable = reportUnreadable(log, metrics);
   const common = { config, version, clock, log, tracing, metrics, onUnreadable };
   const opening = { ...common, release: version, onJobEnd: metrics.job, access };

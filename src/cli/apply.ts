@@ -7,21 +7,21 @@ import { createLog } from '../observability/log.ts';
 import { openDeckhand } from '../open.ts';
 import { Account, makeKeyField, SCHEDULES, selectKeys } from '../records/accounts.ts';
 import { accountsChanged, type ScheduleKind } from '../records/schedules.ts';
-import { addNotices } from '../scheduler/invoices/notices.ts';
 import { SCHEDULE_TYPES } from '../scheduler/schedule-types.ts';
 import { pauseSchedule } from '../scheduler/schedules/lifecycle.ts';
 import { whyNot } from '../scheduler/schedules/reconcile-schedules.ts';
-import { addTimed, editTimed, removeSchedules } from '../scheduler/schedules/start.ts';
-import { addWatch, changeWatch } from '../scheduler/watches/watches.ts';
+import { removeSchedules } from '../scheduler/schedules/start.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { Service } from '../service/client.ts';
 import { listProjects, type Project } from '../service/projects.ts';
 import { createSealer, SealError, type WorkspaceSealer } from '../store/sealer.ts';
 import type { Store } from '../store/store.ts';
+import { SCHEDULE_FACES } from '../views/schedules/faces.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { type Configuration, listWorkspaces, readConfiguration } from './configuration.ts';
-import { type Fault, findContentFaults, type Read, readConfigurations } from './configuration-file.ts';
+import { type Configuration, listWorkspaces, PLACED_SECTIONS, readConfiguration } from './configuration.ts';
+import { findContentFaults, type Read, readConfigurations } from './configuration-file.ts';
 import { dataError, fileFault, openService, type Program, ProgramError } from './program.ts';
+import { type Fault, SECTIONS } from './sections.ts';
 import { existingStore, withStore } from './stores.ts';
 
 export const APPLY: Program = {
@@ -143,8 +143,7 @@ async function findProjectFaults(
 
 /** Projects in entries that the store does not have yet. */
 function changedProjects(requested: Configuration, today: Configuration) {
-  const sections = ['channels', 'digests', 'guards', 'watches'] as const;
-  return sections.flatMap((section) =>
+  return PLACED_SECTIONS.flatMap((section) =>
     Object.entries(requested[section] ?? {}).flatMap(([id, { account, project }]) => {
       const before = today[section]?.[id];
       const isSame = before?.account === account && isDeepStrictEqual(before?.project, project);
@@ -207,49 +206,6 @@ const CHANNELS: Section<Entry<'channels'>[string] | undefined> = {
   add: ({ channels }, id, entry = {}) => channels.change(id, () => entry),
 };
 
-const DIGESTS: Section<Entry<'digests'>[string]> = {
-  noun: 'digest',
-  kind: 'digest',
-  add: (workspace, id, entry) =>
-    addTimed(workspace, { ...entry, kind: 'digest', id, requestId: `apply ${id}` }),
-  change: (workspace, id, entry) => editTimed(workspace, id, { ...entry, kind: 'digest' }),
-};
-
-const GUARDS: Section<Entry<'guards'>[string]> = {
-  noun: 'guard',
-  kind: 'guard',
-  add: (workspace, id, entry) =>
-    addTimed(workspace, { ...entry, kind: 'guard', id, requestId: `apply ${id}` }),
-  change: (workspace, id, entry) =>
-    // The key is present even if the entry has none, so that the stored escalation is removed.
-    editTimed(workspace, id, { ...entry, kind: 'guard', escalation: entry.escalation }),
-};
-
-const WATCHES: Section<Entry<'watches'>[string]> = {
-  noun: 'watch',
-  kind: 'watch',
-  add: (workspace, id, entry) => addWatch(workspace, { ...entry, id, requestId: `apply ${id}` }),
-  async change(workspace, id, entry) {
-    const { channel, account, createdBy, mode, project, server, hours, escalation } = entry;
-    const before = await workspace.schedules.get('watch', id);
-    if (before?.channel === channel && before.account === account) {
-      const choices = { createdBy, mode, project, server, hours, escalation };
-      await changeWatch(workspace, id, choices);
-      return;
-    }
-    // In one step, so that pushes of a project that stays watched go on.
-    await WATCHES.add(workspace, id, entry);
-  },
-};
-
-const NOTICES: Section<Entry<'notices'>[string]> = {
-  noun: 'invoice notices',
-  kind: 'invoices',
-  add: (workspace, id, entry) => addNotices(workspace, { ...entry, requestId: `apply ${id}` }),
-  change: ({ schedules }, id, { createdBy }) =>
-    schedules.change({ kind: 'invoices', id }, (current) => ({ ...current, createdBy })),
-};
-
 async function remove(workspace: Workspace, section: Section, id: string): Promise<unknown> {
   if (section.kind === undefined) return section.add(workspace, id, undefined);
   const schedule = await workspace.schedules.get(section.kind, id);
@@ -272,10 +228,10 @@ function planSteps(requested: Configuration, today: Configuration): Step[] {
   return [
     ...planSection(ROLES, byWorkspace(requested), byWorkspace(today)),
     ...planSection(CHANNELS, requested.channels, today.channels),
-    ...planSection(DIGESTS, requested.digests, today.digests),
-    ...planSection(GUARDS, requested.guards, today.guards),
-    ...planSection(WATCHES, requested.watches, today.watches),
-    ...planSection(NOTICES, requested.notices, today.notices),
+    ...SECTIONS.flatMap((section) => {
+      const { noun } = SCHEDULE_FACES[section.kind];
+      return planSection({ ...section, noun }, requested[section.name], today[section.name]);
+    }),
   ].toSorted((one, other) => Number(other.isRemoval) - Number(one.isRemoval));
 }
 

@@ -12,14 +12,13 @@ import {
 } from 'yaml';
 import { z } from 'zod';
 import { allCommands } from '../commands/registry.ts';
-import { findCadenceFault } from '../commands/schedules/cadence-words.ts';
 import { isObject } from '../core/json.ts';
 import { truncate } from '../core/mrkdwn.ts';
-import { feedPlace, isSameSubject, type TimedSchedule } from '../records/schedules.ts';
 import { MAX_IN_CHANNEL, MAX_IN_WORKSPACE } from '../scheduler/schedules/lifecycle.ts';
 import { isAccountName } from '../service/addresses.ts';
-import { Configuration } from './configuration.ts';
+import { Configuration, PLACED_SECTIONS } from './configuration.ts';
 import { dataError } from './program.ts';
+import { type Fault, SECTIONS } from './sections.ts';
 
 export type Path = readonly PropertyKey[];
 
@@ -186,18 +185,13 @@ function findOffset(offsets: Offsets, path: Path): number | undefined {
   return offset === undefined && path.length > 0 ? findOffset(offsets, path.slice(0, -1)) : offset;
 }
 
-type Timed = Pick<TimedSchedule, 'cadence' | 'zone'>;
-
-/** A fault that no schema finds. An entry without a message is not a fault. */
-export type Fault = [path: Path, message: string | false | undefined];
-
 /** @param connected names of the connected accounts */
 export function findContentFaults(
   requested: Configuration,
   today: Configuration,
   connected: readonly string[],
 ): Fault[] {
-  const { roles, channels = {}, digests = {}, guards = {}, watches = {}, notices = {} } = requested;
+  const { roles, channels = {} } = requested;
   const accounts = new Set([...connected, ...listPlaces(today).map(({ entry }) => entry.account)]);
   const hasAdmin = roles === undefined || roles.admin.length + (roles.groups?.admin.length ?? 0) > 0;
   return [
@@ -209,12 +203,9 @@ export function findContentFaults(
       ],
       ...(commands ?? []).map((name, at): Fault => [['channels', id, 'commands', at], commandFault(name)]),
     ]),
-    ...cadenceFaults('digest', digests),
-    ...cadenceFaults('guard', guards),
-    ...twinFaults(watches),
-    ...Object.entries(notices).map(([id, entry]): Fault => {
-      const name = feedPlace(entry);
-      return [['notices', id], id !== name && `Its name has to be ${name}.`];
+    ...SECTIONS.flatMap(({ name, findFaults }) => {
+      const faults = findFaults?.(Object.entries(requested[name] ?? {})) ?? [];
+      return faults.map(([path, message]): Fault => [[name, ...path], message]);
     }),
     // Until an account is connected, schedules wait for theirs.
     ...listPlaces(requested).map(({ path, entry: { account } }): Fault => {
@@ -225,37 +216,16 @@ export function findContentFaults(
   ];
 }
 
-function cadenceFaults(noun: TimedSchedule['kind'], section: Readonly<Record<string, Timed>>): Fault[] {
-  return Object.entries(section).map(([id, { cadence, zone }]) => [
-    [`${noun}s`, id, 'cadence'],
-    findCadenceFault(noun, cadence, zone, 0),
-  ]);
-}
-
 function commandFault(name: string): string | false {
   return !allCommands().some((command) => command.name === name) && `There is no command ${name}.`;
 }
 
-/** A channel has one watch of a project and server. */
-function twinFaults(watches: NonNullable<Configuration['watches']>): Fault[] {
-  const groups = Map.groupBy(Object.entries(watches), ([, { channel, account }]) => `${channel} ${account}`);
-  return [...groups.values()].flatMap((group) => {
-    // `roomFaults` refuses more.
-    const compared = group.slice(0, MAX_IN_CHANNEL + 1).toSorted(([one], [other]) => (one < other ? -1 : 1));
-    return compared.map(([id, watch], at): Fault => {
-      const [twin] = compared.slice(0, at).find(([, other]) => isSameSubject(watch, other)) ?? [];
-      return [['watches', id], twin !== undefined && `It is the same watch as ${twin}.`];
-    });
-  });
-}
-
 /** Lists the entries that may name an account. */
-function listPlaces({ channels = {}, digests = {}, guards = {}, watches = {}, notices = {} }: Configuration) {
-  return Object.entries({ channels, digests, guards, watches, notices }).flatMap(([key, section]) =>
-    Object.entries<{ channel?: string; account?: string | undefined }>(section).map(([id, entry]) => ({
-      path: [key, id],
-      entry,
-    })),
+function listPlaces(configuration: Configuration) {
+  return PLACED_SECTIONS.flatMap((name) =>
+    Object.entries<{ channel?: string; account?: string | undefined }>(configuration[name] ?? {}).map(
+      ([id, entry]) => ({ path: [name, id], entry }),
+    ),
   );
 }
 

@@ -3,73 +3,49 @@ import { z } from 'zod';
 import { StoreError } from '../core/errors.ts';
 import { escapeControls } from '../core/json.ts';
 import { Channel } from '../records/channels.ts';
-import {
-  createSchedules,
-  Digest,
-  Guard,
-  isPersonal,
-  type ScheduleKind,
-  Watch,
-} from '../records/schedules.ts';
+import { createSchedules, isPersonal, SCHEDULE_KINDS } from '../records/schedules.ts';
 import type { OpenStore } from '../store/open-store.ts';
 import { DATA_KEYS, GLOBAL, type WorkspaceStore } from '../store/store.ts';
+import { SCHEDULE_FACES } from '../views/schedules/faces.ts';
 import { GRANTS_ID, Grants } from '../workspace/roles.ts';
 import type { Program } from './program.ts';
+import { type Entry, SECTIONS, type SectionName, SlackId } from './sections.ts';
 import { describeStore, existingStore, withStore } from './stores.ts';
 
-const SlackId = z.string().regex(/^[A-Z][A-Z0-9]{1,30}$/, 'That is no id, as Slack gives it.');
-const ShortId = z
-  .string()
-  .regex(
-    /^[a-z][a-z0-9-]{1,19}$/,
-    'An id has 2 to 20 small letters, digits and hyphens, and begins with a letter.',
-  );
-const Placed = z.object({ channel: SlackId, account: z.string() });
-const Timed = { cadence: true, zone: true, account: true, project: true } as const;
-const Ids = { channel: SlackId, createdBy: SlackId };
-const DigestEntry = Digest.pick({ ...Timed, range: true, skipQuiet: true }).extend(Ids);
-const GuardEntry = Guard.pick({ ...Timed, escalation: true }).extend(Ids);
-const WatchEntry = Watch.pick({
-  project: true,
-  server: true,
-  mode: true,
-  hours: true,
-  escalation: true,
-}).extend({
-  ...Placed.shape,
-  createdBy: SlackId,
-});
-const NoticesEntry = Placed.extend({ createdBy: SlackId });
+type ScheduleShapes = Record<SectionName, z.ZodOptional<z.ZodRecord<z.ZodString, z.ZodType<Entry>>>>;
+
+const schedules = Object.fromEntries(
+  SECTIONS.map(({ name, ids, entry }) => [name, z.record(ids, entry).optional()]),
+) as ScheduleShapes;
 
 /** Everything that people have set up in a workspace, as its records hold it. A file may leave sections out. */
 export const Configuration = z.object({
   workspace: SlackId,
   roles: Grants.omit({ changedBy: true, changedAt: true }).optional(),
   channels: z.record(SlackId, Channel).optional(),
-  digests: z.record(ShortId, DigestEntry).optional(),
-  guards: z.record(ShortId, GuardEntry).optional(),
-  watches: z.record(ShortId, WatchEntry).optional(),
-  /** Keys are made by `feedPlace`. */
-  notices: z.record(z.string(), NoticesEntry).optional(),
+  ...schedules,
 });
 export type Configuration = z.infer<typeof Configuration>;
 
+/** Names of the sections with entries that may name an account and a project. */
+export const PLACED_SECTIONS = ['channels', ...SECTIONS.map(({ name }) => name)] as const;
+
 export async function readConfiguration(store: WorkspaceStore, workspace: string): Promise<Configuration> {
   const channels = await store.collection('channels', Channel).list();
-  const schedules = await createSchedules(store).all();
   // A person's own watches are private.
-  const pick = (kind: ScheduleKind): Array<[string, unknown]> =>
-    schedules.filter((one) => one.kind === kind && !isPersonal(one)).map((one) => [one.id, one]);
-  const notices = schedules.filter(({ kind }) => kind === 'invoices');
+  const schedules = (await createSchedules(store).all()).filter((one) => !isPersonal(one));
+  const sections = SECTIONS.map(({ kind, name }) => {
+    const entries = schedules
+      .filter((one) => one.kind === kind)
+      .map((one): [string, unknown] => [one.id, one]);
+    return [name, inOrder(entries)] as const;
+  });
   const hasSettings = ({ doc }: { doc: Channel }): boolean => Object.keys(doc).length > 0;
   return Configuration.parse({
     workspace,
     roles: await store.collection('roles', Grants).get(GRANTS_ID),
     channels: inOrder(channels.filter(hasSettings).map(({ id, doc }) => [id, doc])),
-    digests: inOrder(pick('digest')),
-    guards: inOrder(pick('guard')),
-    watches: inOrder(pick('watch')),
-    notices: inOrder(notices.map((one) => [one.id, one])),
+    ...Object.fromEntries(sections),
   });
 }
 
@@ -83,7 +59,7 @@ export const EXPORT: Program = {
   help: `Usage: deckhand export [--workspace <id>]
 
 Prints what people have set up, as YAML for deckhand apply: roles, the settings of channels, which commands may run there,
-digests, guards, watches and invoice notices. It never prints a key. Deckhand may be running. Without --workspace it prints
+${listSchedules()}. It never prints a key. Deckhand may be running. Without --workspace it prints
 each workspace of the store as a document of its own.
 `,
   async run({ env, options: { workspace } }) {
@@ -98,6 +74,11 @@ each workspace of the store as a document of its own.
     });
   },
 };
+
+/** "digests, guards, watches and invoice notices" */
+function listSchedules(): string {
+  return new Intl.ListFormat('en-GB').format(SCHEDULE_KINDS.map((kind) => SCHEDULE_FACES[kind].plural));
+}
 
 /** Prints YAML for `apply`: without aliases, and with quotes around escaped text. */
 function printYaml(configuration: Configuration): string {

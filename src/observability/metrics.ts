@@ -63,6 +63,11 @@ export function createMetrics(
     unreadable: (kind: 'document' | 'job', of: string) => meters.unreadable.inc({ kind, of }),
     /** Counts something that is repeated although it may have been done before. */
     possibleDuplicate: (what: PossiblyTwice) => meters.possibleDuplicates.inc({ what }),
+    /** Creates the series of these kinds of schedules, for the same reason as `beginAtZero`. */
+    beginKinds: (kinds: readonly string[]): void => {
+      for (const kind of kinds)
+        for (const outcome of ['failed', 'missed']) meters.slots.inc({ kind, outcome }, 0);
+    },
     /** Counts an occurrence of a schedule; `lateMs` is how late it was handled, if it has a time. */
     occurrence: (kind: string, outcome: string, lateMs?: number): void => {
       meters.slots.inc({ kind, outcome });
@@ -154,7 +159,6 @@ function createMeters(registry: Registry) {
 
 /** Creates the series that alerts read, because Prometheus sees no increase in a counter that first appears above 0. */
 function beginAtZero({
-  slots,
   possibleDuplicates,
   pushes,
   tokens,
@@ -162,8 +166,6 @@ function beginAtZero({
 }: ReturnType<typeof createMeters>): void {
   for (const variable of ['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN']) tokens.set({ variable }, 0);
   unreadable.inc({ kind: 'document', of: 'accounts' }, 0);
-  for (const kind of ['digest', 'guard', 'watch', 'invoices'])
-    for (const outcome of ['failed', 'missed']) slots.inc({ kind, outcome }, 0);
   pushes.inc({ outcome: 'missing' }, 0);
   for (const what of ['post', 'run', 'order']) possibleDuplicates.inc({ what }, 0);
 }

@@ -146,8 +146,11 @@ const LastOccurrence = z.object({
 });
 export type LastOccurrence = z.infer<typeof LastOccurrence>;
 
-/** Fields of digests and guards, which run by the clock. */
+/** Fields of schedules that run by the clock, such as digests and guards. */
 const Timed = Common.extend({
+  /** Undefined: every connected account. */
+  account: z.string().optional(),
+  project: ProjectRef.optional(),
   cadence: Cadence,
   zone: ZoneName,
   snoozedUntil: z.number().optional(),
@@ -156,9 +159,6 @@ const Timed = Common.extend({
 
 export const Digest = Timed.extend({
   kind: z.literal('digest'),
-  /** Undefined: every connected account. */
-  account: z.string().optional(),
-  project: ProjectRef.optional(),
   range: z.enum(ACTIVITY_RANGES),
   /** True to post nothing if there were no deployments. */
   skipQuiet: z.boolean(),
@@ -178,8 +178,6 @@ export const Guard = Timed.extend({
   escalation: Escalation.optional(),
 });
 export type Guard = z.infer<typeof Guard>;
-
-export type TimedSchedule = Digest | Guard;
 
 /** The latest post, or why there was none; mrkdwn. */
 export const LastResult = z.object({ at: z.number(), text: z.string() });
@@ -212,20 +210,26 @@ export type Watch = z.infer<typeof Watch>;
 export const InvoiceNotices = Following.extend({ kind: z.literal('invoices') });
 export type InvoiceNotices = z.infer<typeof InvoiceNotices>;
 
+/** All kinds, in the order of lists and messages. The other rooms have a table with a row for each. */
 export const Schedule = z.discriminatedUnion('kind', [Digest, Guard, Watch, InvoiceNotices]);
 export type Schedule = z.infer<typeof Schedule>;
 export type ScheduleKind = Schedule['kind'];
+export const SCHEDULE_KINDS: readonly ScheduleKind[] = Schedule.options.map(({ shape }) => shape.kind.value);
 
-interface ScheduleByKind {
-  digest: Digest;
-  guard: Guard;
-  watch: Watch;
-  invoices: InvoiceNotices;
-}
-/** The order in lists and messages. */
-const KINDS: readonly ScheduleKind[] = ['digest', 'guard', 'watch', 'invoices'];
-
+type ByKind = { [K in ScheduleKind]: Extract<Schedule, { kind: K }> };
+// An interface, so that a type with a generic kind stays readable for the type checker.
+interface ScheduleByKind extends ByKind {}
 export type ScheduleOf<K extends ScheduleKind> = ScheduleByKind[K];
+
+/** A schedule that runs by the clock. */
+export type TimedSchedule = Extract<Schedule, { cadence: Cadence }>;
+export type TimedKind = TimedSchedule['kind'];
+
+type Bookkeeping = Exclude<keyof z.infer<typeof Timed>, 'cadence' | 'zone' | 'account' | 'project'>;
+/** The fields of a schedule by the clock that a person chooses. */
+export type ChoicesOf<K extends TimedKind> = Omit<ScheduleOf<K>, Bookkeeping | 'noAnswer'>;
+/** The choices of any kind. */
+export type TimedChoices = { [K in TimedKind]: ChoicesOf<K> }[TimedKind];
 
 /**
  * A channel and an account. An account's news may go to several channels, and a channel may get news of
@@ -269,7 +273,7 @@ export function createSchedules(store: WorkspaceStore) {
     list,
     async all(): Promise<Schedule[]> {
       const schedules = (await collection.list()).map(({ doc }) => doc);
-      const order = (one: Schedule): number => KINDS.indexOf(one.kind);
+      const order = (one: Schedule): number => SCHEDULE_KINDS.indexOf(one.kind);
       return schedules.toSorted((one, other) => order(one) - order(other) || one.createdAt - other.createdAt);
     },
     async countUnreadable(kind: ScheduleKind): Promise<number> {

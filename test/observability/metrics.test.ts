@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import { SCHEDULE_KINDS } from '../../src/records/schedules.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { CHANNEL, openTestWorld, type TestWorld } from '../support/test-world.ts';
@@ -245,7 +246,7 @@ describe('/metrics', () => {
     // The alerts count these before they happen, so that the first time is an increase.
     for (const what of ['post', 'run', 'order'])
       expect(text).toContain(`deckhand_possible_duplicates_total{what="${what}"} 0\n`);
-    for (const kind of ['digest', 'watch', 'invoices'])
+    for (const kind of SCHEDULE_KINDS)
       expect(text).toContain(`deckhand_slots_total{kind="${kind}",outcome="failed"} 0\n`);
     for (const queue of ['requests', 'follow-test'])
       expect(text).toContain(`deckhand_jobs_total{queue="${queue}",outcome="failed"} 0\n`);

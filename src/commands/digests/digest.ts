@@ -6,10 +6,9 @@ import { projectId } from '../../core/project-ref.ts';
 import { daysLater } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/accounts.ts';
 import { readChannelProject } from '../../records/channels.ts';
-import type { Digest } from '../../records/schedules.ts';
+import type { ChoicesOf, Digest } from '../../records/schedules.ts';
 import { createFrame, gatherReports } from '../../scheduler/digests/digest.ts';
 import { isServed } from '../../scheduler/schedules/lifecycle.ts';
-import type { DigestChoices } from '../../scheduler/schedules/start.ts';
 import { refreshProject } from '../../scheduler/schedules/timed.ts';
 import { digestMessage, digestModal } from '../../views/digests/digest.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
@@ -58,11 +57,11 @@ const DIGEST_FEATURE = {
   defaults: { cadence: 'weekdays', time: '09:00', range: DEFAULT_RANGE },
   readValues: ({ range, skipQuiet }: Digest) => ({ range, skip_quiet: skipQuiet ? ['skip_quiet'] : [] }),
   choose,
-  isSame: (digest: Digest, choices: DigestChoices) =>
+  isSame: (digest: Digest, choices: ChoicesOf<'digest'>) =>
     isDeepStrictEqual(pickContents(digest), pickContents(choices)),
 } as const satisfies TimedFeature;
 
-function pickContents({ cadence, zone, range, skipQuiet, account, project }: DigestChoices) {
+function pickContents({ cadence, zone, range, skipQuiet, account, project }: ChoicesOf<'digest'>) {
   return { cadence, zone, range, skipQuiet, account, project: project && projectId(project) };
 }
 
@@ -168,7 +167,7 @@ async function choose(
     range = DEFAULT_RANGE,
     skip_quiet: quiet = [],
   }: Filled,
-): Promise<DigestChoices> {
+): Promise<ChoicesOf<'digest'>> {
   const { workspace } = context;
   const project = projectName === undefined || isEverything(projectName) ? undefined : projectName;
   const account = await workspace.accounts.resolve(SCHEDULES, nameOrId);

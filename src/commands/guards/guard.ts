@@ -3,9 +3,14 @@ import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { isSameProject } from '../../core/project-ref.ts';
 import { SCHEDULES } from '../../records/accounts.ts';
-import { type Guard, isAsleep, type Schedule, type TimedSchedule } from '../../records/schedules.ts';
+import {
+  type ChoicesOf,
+  type Guard,
+  isAsleep,
+  type Schedule,
+  type TimedSchedule,
+} from '../../records/schedules.ts';
 import { runGuard } from '../../scheduler/guards/guard.ts';
-import type { GuardChoices } from '../../scheduler/schedules/start.ts';
 import { say } from '../../views/blocks/message.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { whyPaused } from '../../views/schedules/schedule.ts';
@@ -46,7 +51,7 @@ const GUARD_FEATURE = {
   modal: guardModal,
   defaults: { cadence: 'hourly', time: '09:00' },
   isOnePerProject: true,
-  isSame: ({ account, project }: Guard, choices: GuardChoices) =>
+  isSame: ({ account, project }: Guard, choices: ChoicesOf<'guard'>) =>
     account === choices.account && isSameProject(project, choices.project),
   readValues: (guard: TimedSchedule) => (guard.kind === 'guard' ? escalationValues(guard.escalation) : {}),
   async choose(context: CommandContext, filled: Filled, before?: TimedSchedule) {

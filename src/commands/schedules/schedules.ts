@@ -13,6 +13,7 @@ import {
   type Schedule,
   type ScheduleKind,
   type ScheduleOf,
+  type TimedKind,
   type TimedSchedule,
   type Watch,
 } from '../../records/schedules.ts';
@@ -25,7 +26,7 @@ import { isSlackFailure, mayHavePosted, undefinedOnSlackError } from '../../slac
 import { say } from '../../views/blocks/message.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
 import { notifyStateMessage } from '../../views/invoices/invoices.ts';
-import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
+import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/faces.ts';
 import {
   type ListedSchedule,
   type ListScope,
@@ -94,19 +95,39 @@ export async function listSchedules(
   const canChange = isShared === true || (await workspace.roles.holds(invocation.user, role));
   const details = { scope, elsewhere, unreadable, word: workspace.word, canChange };
   const listing = { ...details, removed, ...defined({ isShared, isWhole }) };
-  if (kind === 'invoices') {
+  const ownLists: Partial<Record<ScheduleKind, DrawList>> = OWN_LISTS;
+  return (ownLists[kind] ?? listTimed)(workspace, listed, listing, SCHEDULE_FACES[kind]);
+}
+
+type DrawList = (
+  workspace: Workspace,
+  listed: ReadonlyArray<Schedule & Listed>,
+  listing: ScheduleListing,
+  face: ScheduleFace,
+) => Promise<Message> | Message;
+
+/** Lists of the kinds that do not run by the clock. */
+const OWN_LISTS: Readonly<Record<Exclude<ScheduleKind, TimedKind>, DrawList>> = {
+  async watch(workspace, listed, listing, face) {
+    const watches = listed.filter((one) => one.kind === 'watch');
+    return scheduleList(face, await describeWatches(workspace, watches, listing.scope), listing);
+  },
+  async invoices(workspace, listed, { word }) {
     const readPace = await readPolling(workspace, INVOICES);
     const all = listed.filter((one) => one.kind === 'invoices');
     const notices = all.map((one) => ({ notices: one, polling: readPace(one.account) }));
-    return notifyStateMessage(notices, workspace.word);
-  }
-  const watches = listed.filter((one) => one.kind === 'watch');
+    return notifyStateMessage(notices, word);
+  },
+};
+
+function listTimed(
+  { clock }: Workspace,
+  listed: readonly Schedule[],
+  listing: ScheduleListing,
+  face: ScheduleFace,
+): Message {
   const timed = listed.filter((one) => 'cadence' in one);
-  const rows =
-    kind === 'watch'
-      ? await describeWatches(workspace, watches, scope)
-      : describeTimed(timed, scope, workspace.clock.now());
-  return scheduleList(SCHEDULE_FACES[kind], rows, listing);
+  return scheduleList(face, describeTimed(timed, listing.scope, clock.now()), listing);
 }
 
 async function describeWatches(
@@ -157,13 +178,13 @@ export function changeCard(
   return scheduleCard(toShownSchedule(schedule), { done, user: invocation.user, note });
 }
 
-/** Says when a digest or guard runs next, after a change; mrkdwn. */
+/** Says when a schedule by the clock runs next, after a change; mrkdwn. */
 function describeNext(schedule: Schedule, done: ScheduleChange['done'], now: number): string | undefined {
   if (schedule.kind === 'guard') {
     const next = done === 'set up' ? undefined : findNextTime(schedule, now);
     return next === undefined ? undefined : `The next run is ${dateTime(next)}.`;
   }
-  if (schedule.kind !== 'digest' || ['removed', 'paused', 'restored'].includes(done)) return undefined;
+  if (!('cadence' in schedule) || ['removed', 'paused', 'restored'].includes(done)) return undefined;
   const { snoozedUntil } = schedule;
   if (done === 'snoozed')
     return snoozedUntil === undefined ? undefined : `It is back after ${dateTime(snoozedUntil)}.`;

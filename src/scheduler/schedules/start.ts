@@ -2,11 +2,10 @@ import { z } from 'zod';
 import {
   ACTIVE,
   accountsChanged,
-  type Digest,
-  type Guard,
   type Paused,
   SCHEDULES_LOCK,
   Schedule,
+  type TimedChoices,
   type TimedSchedule,
 } from '../../records/schedules.ts';
 import { makeFreeId } from '../../store/store.ts';
@@ -15,17 +14,11 @@ import { replanEscalations } from '../episodes/escalation.ts';
 import { SCHEDULE_TYPES } from '../schedule-types.ts';
 import { expectRoomForSchedule } from './lifecycle.ts';
 
-/** Settings of a digest or guard that a person chooses. */
-export type TimedChoices = DigestChoices | GuardChoices;
-type CommonChoices = 'kind' | 'cadence' | 'zone' | 'account' | 'project';
-export type DigestChoices = Pick<Digest, CommonChoices | 'range' | 'skipQuiet'>;
-export type GuardChoices = Pick<Guard, CommonChoices | 'escalation'>;
-
-/** A new digest or guard. The `id` is chosen if left out. */
+/** A new schedule by the clock. The `id` is chosen if left out. */
 export type NewTimed = TimedChoices &
   Pick<TimedSchedule, 'requestId' | 'channel' | 'createdBy'> & { id?: string };
 
-/** Stores a digest or guard and starts it. A repeat of the same request changes nothing. */
+/** Stores a schedule by the clock and starts it. A repeat of the same request changes nothing. */
 export function addTimed(workspace: Workspace, requested: NewTimed): Promise<TimedSchedule> {
   const { clock, schedules, store } = workspace;
   return store.exclusive(SCHEDULES_LOCK, async () => {

@@ -12,6 +12,7 @@ import {
   type LastOccurrence,
   makeCron,
   type ScheduleOf,
+  type TimedKind,
   type TimedSchedule,
 } from '../../records/schedules.ts';
 import { say } from '../../views/blocks/message.ts';
@@ -22,8 +23,6 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { isServed, notifyOwner, pauseActive, pauseIfExcluded, type Reason } from './lifecycle.ts';
 
 /** Kinds that run by the clock. Each occurrence takes place once. */
-
-export type TimedKind = TimedSchedule['kind'];
 
 /** An occurrence: the schedule's id, and the due time in milliseconds since the epoch. */
 export const Occurrence = z.object({ id: z.string(), scheduledAt: z.number() });
