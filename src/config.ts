@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Proxies } from './core/http.ts';
 import { parseJson } from './core/json.ts';
 import { findAddressFault, findBaseUrlFault, isLoopbackBaseUrl } from './service/addresses.ts';
-import { EncryptionKeysError, parseEncryptionKeys } from './store/sealer.ts';
+import { EncryptionKeysError, parseEncryptionKeys } from './store/encryption-keys.ts';
 
 /** Exit code for a fault of the configuration (EX_CONFIG of sysexits.h). */
 export const CONFIG_EXIT_CODE = 78;

@@ -16,8 +16,9 @@ import { createSlack, type Slack } from './slack/slack.ts';
 import { createTokenHealth } from './slack/token-health.ts';
 import { listResponseHosts } from './slack/uploads.ts';
 import { createWeb } from './slack/web.ts';
+import { checkKeys } from './store/data-keys.ts';
 import { expectReadable, type OpenStore, openStore } from './store/open-store.ts';
-import { checkKeys, createSealer } from './store/sealer.ts';
+import { createSealer } from './store/sealer.ts';
 import { type Access, measureFreeBytes } from './store/sqlite.ts';
 import { mapDatabaseErrors, type UnreadableDocument } from './store/store.ts';
 import {

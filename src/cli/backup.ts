@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { StoreError } from '../core/errors.ts';
 import { count } from '../core/mrkdwn.ts';
 import { explainDatabaseFault } from '../store/database-fault.ts';
-import { parseEncryptionKeys } from '../store/sealer.ts';
+import { parseEncryptionKeys } from '../store/encryption-keys.ts';
 import { hasDocuments, makeFolder } from '../store/sqlite.ts';
 import { fileFault, type Program } from './program.ts';
 import { describeContents, existingStore, findFile, readBack, storeUrl, withSide } from './stores.ts';

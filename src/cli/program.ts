@@ -4,7 +4,8 @@ import { StoreError } from '../core/errors.ts';
 import { escapeControls } from '../core/json.ts';
 import { systemClock } from '../core/time/clock.ts';
 import { createService, type Service } from '../service/client.ts';
-import { EncryptionKeysError, SealError } from '../store/sealer.ts';
+import { SealError } from '../store/data-keys.ts';
+import { EncryptionKeysError } from '../store/encryption-keys.ts';
 
 /** EX_USAGE and EX_DATAERR of sysexits.h. */
 const USAGE_EXIT_CODE = 64;

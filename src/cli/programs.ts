@@ -44,7 +44,7 @@ change first, 75 if the same may succeed later.
       return 'The configuration is valid.';
     }
     if (options['check-service'] === true)
-      return (await import('./maintenance.ts')).checkService(parseConfig(env));
+      return (await import('./check-service.ts')).checkService(parseConfig(env));
     // Before the settings are checked: building the image starts Deckhand without any, to compile all of its code.
     const { run } = await import('./start.ts');
     await run(parseConfig(env));
@@ -57,9 +57,9 @@ const PROGRAMS: ReadonlyMap<string | undefined, () => Promise<Program>> = new Ma
   ['start', async () => START],
   ['backup', async () => (await import('./backup.ts')).BACKUP],
   ['restore', async () => (await import('./backup.ts')).RESTORE],
-  ['migrate', async () => (await import('./maintenance.ts')).MIGRATE],
-  ['rotate-keys', async () => (await import('./maintenance.ts')).ROTATE_KEYS],
-  ['schema', async () => (await import('./maintenance.ts')).SCHEMA],
+  ['migrate', async () => (await import('./migrate.ts')).MIGRATE],
+  ['rotate-keys', async () => (await import('./rotate-keys.ts')).ROTATE_KEYS],
+  ['schema', async () => (await import('./schema.ts')).SCHEMA],
   ['export', async () => (await import('./configuration.ts')).EXPORT],
   ['doctor', async () => (await import('./doctor.ts')).DOCTOR],
   ['apply', async () => (await import('./apply.ts')).APPLY],

@@ -10,18 +10,12 @@ import { CONNECTION_NAMES, openAs } from '../core/postgres-url.ts';
 import { systemClock } from '../core/time/clock.ts';
 import type { JobsBackend } from '../jobs/jobs.ts';
 import { createSqliteJobs } from '../jobs/sqlite-jobs.ts';
+import { type DataKey, SealError, unwrap, WrappedKey } from '../store/data-keys.ts';
 import { explainDatabaseFault, explainStoreFault } from '../store/database-fault.ts';
 import { pagesOf } from '../store/documents.ts';
+import type { EncryptionKeys } from '../store/encryption-keys.ts';
 import { expectReadable, isPostgres, type OpenStore, openStore } from '../store/open-store.ts';
-import {
-  type DataKey,
-  type EncryptionKeys,
-  type Field,
-  openSealed,
-  SealError,
-  unwrap,
-  WrappedKey,
-} from '../store/sealer.ts';
+import { type Field, openSealed } from '../store/sealer.ts';
 import { type Access, realFile } from '../store/sqlite.ts';
 import { DATA_KEYS, GLOBAL } from '../store/store.ts';
 import type { Environment } from './program.ts';

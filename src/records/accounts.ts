@@ -9,7 +9,8 @@ import {
 import { type Clock, HOUR_MS } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { AccountClient, Service } from '../service/client.ts';
-import { type Field, SealError, type WorkspaceSealer } from '../store/sealer.ts';
+import { SealError } from '../store/data-keys.ts';
+import type { Field, WorkspaceSealer } from '../store/sealer.ts';
 import type { Collection, UnreadableDocument, WorkspaceStore } from '../store/store.ts';
 
 /**

@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { createLinkRequests } from '../../src/linking/link-requests.ts';
+import { parseEncryptionKeys } from '../../src/store/encryption-keys.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { createSealer, parseEncryptionKeys } from '../../src/store/sealer.ts';
+import { createSealer } from '../../src/store/sealer.ts';
 import { GLOBAL } from '../../src/store/store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { temporarySqlite } from '../support/temporary.ts';

@@ -24,7 +24,12 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['src/listeners/pipeline/*.ts'],
   permissions: ['src/commands/permission.ts', 'src/workspace/slack-people.ts'],
   roles: ['src/workspace/roles.ts', 'src/commands/admin/roles.ts', 'src/commands/admin/access.ts'],
-  sealer: ['src/store/sealer.ts'],
+  sealer: [
+    'src/store/sealer.ts',
+    'src/store/data-keys.ts',
+    'src/store/cipher.ts',
+    'src/store/encryption-keys.ts',
+  ],
   tenants: ['src/workspace/{workspace,installations}.ts', 'src/store/{store,documents}.ts'],
   receiver: ['src/listeners/receivers/*.ts'],
   inbox: ['src/listeners/inbox.ts'],

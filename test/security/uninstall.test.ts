@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { InstallationEnded } from '../../src/core/errors.ts';
 import { createUninstalls } from '../../src/installing/install.ts';
-import { openWrappedKeys } from '../../src/store/sealer.ts';
+import { openWrappedKeys } from '../../src/store/data-keys.ts';
 import { GLOBAL } from '../../src/store/store.ts';
 import { defineJob } from '../../src/workspace/define-job.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';

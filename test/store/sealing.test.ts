@@ -2,17 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Clock } from '../../src/core/time/clock.ts';
+import { checkKeys, openWrappedKeys, rotateKeys } from '../../src/store/data-keys.ts';
+import { type EncryptionKeys, parseEncryptionKeys } from '../../src/store/encryption-keys.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import {
-  checkKeys,
-  createSealer,
-  type EncryptionKeys,
-  type Field,
-  openWrappedKeys,
-  parseEncryptionKeys,
-  rotateKeys,
-  type WorkspaceSealer,
-} from '../../src/store/sealer.ts';
+import { createSealer, type Field, type WorkspaceSealer } from '../../src/store/sealer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { DATABASES } from './databases.ts';

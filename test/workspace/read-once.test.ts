@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Collection } from '../../src/store/store.ts';
-import { rememberDocuments } from '../../src/workspace/once.ts';
+import { rememberDocuments } from '../../src/workspace/request-memory.ts';
 import { temporarySqlite } from '../support/temporary.ts';
 
 type Note = z.infer<typeof Note>;

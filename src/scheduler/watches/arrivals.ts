@@ -1,6 +1,6 @@
 import { isSameProject, projectId } from '../../core/project-ref.ts';
 import { identifyEvent } from '../../records/feed-cursor.ts';
-import type { Push } from '../../records/feeds.ts';
+import type { Push } from '../../records/pushes.ts';
 import type { Watch } from '../../records/schedules.ts';
 import { type ActivityEvent, readEventOutcome } from '../../service/activity.ts';
 import type { Workspace } from '../../workspace/workspace.ts';

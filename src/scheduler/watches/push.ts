@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AccountFailure, UserError } from '../../core/errors.ts';
 import { isSameProject, type ProjectRef, projectId } from '../../core/project-ref.ts';
 import { type Account, createNoSharedKey, SCHEDULES } from '../../records/accounts.ts';
-import type { Push, PushPlace } from '../../records/feeds.ts';
+import type { Push, PushPlace } from '../../records/pushes.ts';
 import { SCHEDULES_LOCK, type Watch } from '../../records/schedules.ts';
 import { createIntegration, INTEGRATION_FLAGS, updateIntegration } from '../../service/integrations.ts';
 import { type StillOn, stillOnMessage } from '../../views/watches/watch.ts';

@@ -12,7 +12,8 @@ import {
   sanitize,
   truncateMarkup,
 } from '../../core/mrkdwn.ts';
-import type { BacklogLine, Push } from '../../records/feeds.ts';
+import type { BacklogLine } from '../../records/feeds.ts';
+import type { Push } from '../../records/pushes.ts';
 import type { Watch } from '../../records/schedules.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';

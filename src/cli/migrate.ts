@@ -1,31 +1,20 @@
-import { existsSync } from 'node:fs';
 import type { KeyvValue } from 'keyv';
-import { getConstructionPlans } from 'pg-boss';
-import type { Config } from '../config.ts';
-import { ServiceError, StoreError } from '../core/errors.ts';
-import { count } from '../core/mrkdwn.ts';
-import { describeUnread, describeUnreadDescription, NO_DESCRIPTION_ADDRESS } from '../service/description.ts';
-import { describeGaps, findDrift } from '../service/operations.ts';
+import { StoreError } from '../core/errors.ts';
 import { type Envelope, pagesOf, SERIALIZATION } from '../store/documents.ts';
+import { type EncryptionKeys, parseEncryptionKeys } from '../store/encryption-keys.ts';
 import { ORIGIN } from '../store/open-store.ts';
-import { POSTGRES_SCHEMA } from '../store/postgres.ts';
-import { type EncryptionKeys, parseEncryptionKeys, rotateKeys } from '../store/sealer.ts';
 import { GLOBAL } from '../store/store.ts';
-import { readEarlierOperations } from '../workspace/service-description.ts';
-import { dataError, openService, type Program, usageError } from './program.ts';
+import { type Program, usageError } from './program.ts';
 import {
   ALL,
   countJobs,
   describeContents,
   describeStore,
-  existingStore,
   expectStopped,
   expectThere,
-  findFile,
   readBack,
   type Side,
   withSide,
-  withStore,
 } from './stores.ts';
 
 export const MIGRATE: Program = {
@@ -96,65 +85,4 @@ async function moveJobs({ jobs: source }: Side, { jobs: target }: Side): Promise
     moved += 1;
   }
   return moved;
-}
-
-export const ROTATE_KEYS: Program = {
-  command: 'deckhand rotate-keys',
-  help: `Usage: deckhand rotate-keys
-
-Wraps the data key of every workspace in the store of STORE_URL with the first of ENCRYPTION_KEYS, while Deckhand runs.
-Afterwards you can remove the other keys. It can be run again at any time.
-`,
-  async run({ env }) {
-    const keys = parseEncryptionKeys(env.ENCRYPTION_KEYS ?? '');
-    const { rewrapped, current } = await withStore(existingStore(env), 'beside', (store) =>
-      rotateKeys(keys, store),
-    );
-    return `${count(rewrapped, 'data key')} wrapped with ${keys[0].id}, ${current} already were.`;
-  },
-};
-
-/** pg-boss's own statements, which fail if its tables exist. `DO` allows no transaction of their own. */
-const PLANS = getConstructionPlans().replace(/^\s*BEGIN;|COMMIT;\s*$/g, '');
-const MAKE_PGBOSS = `DO $deckhand$ BEGIN
-IF to_regclass('pgboss.version') IS NULL THEN EXECUTE $plans$${PLANS}$plans$; END IF;
-END $deckhand$;
-`;
-
-export const SCHEMA: Program = {
-  command: 'deckhand schema',
-  help: `Usage: deckhand schema
-
-Prints the statements that create what Deckhand needs in a Postgres database, for an owner who gives Deckhand's own user no
-right to create. Run again, they change nothing. docs/operations.md lists the rights that this user needs.
-`,
-  async run() {
-    return `${POSTGRES_SCHEMA}${MAKE_PGBOSS}`;
-  },
-};
-
-/**
- * Compares Deckhand's calls with the service's description, and with those that Deckhand has read before.
- * @throws ProgramError with a line for each difference
- */
-export async function checkService(config: Config): Promise<string> {
-  const service = openService(config);
-  try {
-    if (service.description === undefined) return NO_DESCRIPTION_ADDRESS;
-    const described = await service.description.read();
-    const drift = findDrift(described, await readEarlier(config.STORE_URL, service.description.address));
-    if (drift.changes.length > 0) throw dataError(...drift.changes);
-    return `The service's description agrees with Deckhand's calls${describeGaps(drift)}.`;
-  } catch (error) {
-    if (error instanceof ServiceError) return describeUnreadDescription(describeUnread(error));
-    throw error;
-  } finally {
-    await service.close();
-  }
-}
-
-async function readEarlier(storeUrl: string, address: string): Promise<readonly string[]> {
-  const file = findFile(storeUrl);
-  if (file !== undefined && !existsSync(file)) return [];
-  return withStore(storeUrl, 'beside', (store) => readEarlierOperations(store, address));
 }
