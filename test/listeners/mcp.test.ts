@@ -3,8 +3,9 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { noteOutcomes } from '../../src/scheduler/episodes/episodes.ts';
 import { fastClock } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
+import { openBrowser } from '../support/installing.ts';
 import { sign } from '../support/signed.ts';
-import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const ON = { env: { MCP: 'on' } };
 const NAMES = ['projects', 'failing', 'test_access', 'latest_run', 'activity', 'statistics', 'invoices'];
@@ -252,6 +253,34 @@ describe('the MCP endpoint with a slow service', () => {
 
 describe('where many workspaces install Deckhand', () => {
   test.override({ worldOptions: { ...ON, byOauth: true } });
+
+  test.for([
+    ['its own, where its organisation has one too', 'T0WEST', true, 'Lighthouse'],
+    ['that of its organisation, where it has none', 'T0EAST', true, 'storefront'],
+    ['its own, where its organisation has none', 'T0WEST', false, 'Lighthouse'],
+    ['none, where neither has one', 'T0EAST', false, 'is not installed in that'],
+  ] as const)('a workspace is answered by %s', async ([, team, isOrganisation, words], { world }) => {
+    const enterprise = { id: 'E0GROUP', name: 'House Group' };
+    const beacon = { email: 'lee@example.com', apiKey: 'BeaconKey0BeaconKey0BeaconKey0BeaconKey0' };
+    const projects = [{ name: 'Lighthouse', permalink: 'lighthouse' }];
+    world.service.world.addAccount({ name: 'beacon', users: [{ ...beacon, role: 'admin' }], projects });
+    for (const id of ['T0EAST', 'T0WEST']) {
+      const users = [{ id: PEOPLE.member, is_admin: true }];
+      world.slack.addWorkspace({ id, name: id, enterprise, installed: false, users, channels: [] });
+    }
+    const browser = openBrowser(world);
+    await browser.install('T0WEST', PEOPLE.member);
+    const connect = (id: string, key: { name: string; email: string; apiKey: string }) =>
+      world.app.workspaces.open(id).accounts.connect({ ...key, createdBy: PEOPLE.member, state: 'ok' });
+    await connect('T0WEST', { name: 'beacon', ...beacon });
+    if (isOrganisation) {
+      await browser.install('T0EAST', PEOPLE.member, { orgWide: true });
+      await connect(enterprise.id, { name: ACCOUNT, email: EMAIL, apiKey: API_KEY });
+    }
+    const who = slackOf(PEOPLE.member, team, { enterprise_id: enterprise.id });
+    const { text } = await call(await assistant(world), 'projects', {}, who);
+    expect(text).toContain(words);
+  });
 
   test('one that did not is told so', async ({ world }) => {
     const answer = await call(await assistant(world), 'projects', {}, slackOf(PEOPLE.member, 'T0NEVER'));

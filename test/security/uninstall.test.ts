@@ -121,6 +121,13 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
     expect([await written(), await marks()]).toEqual([1, []]);
   });
 
+  it('refuses a late post of an installation that another replica ended, and the log does not blame the token', async () => {
+    const ended = world.app.workspaces.open('T0ENDED');
+    const late = ended.slack.post({ channel: CHANNEL, message: { text: 'late', blocks: [] } });
+    await expect(late).rejects.toMatchObject({ reason: 'not_installed' });
+    expect(world.logs.filter((line) => line.includes('workspace_token_refused'))).toEqual([]);
+  });
+
   it('begins no job that was left', async () => {
     await takeOut();
     const { engine } = world.app.parts;

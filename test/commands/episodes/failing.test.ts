@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest';
+import { listFailing } from '../../../src/records/episodes.ts';
 import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
+import { sendClick } from '../../support/signed.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 type Who = 'admin' | 'member';
@@ -123,6 +125,46 @@ describe('failing', () => {
     await workspace.channels.change(CHANNEL, () => ({ commands: ['test', 'watch'] }));
     expect(await ask(world, '/deckhand')).toMatch(/^You are connected/);
   });
+
+  test.for([
+    ['here, for watches here', CHANNEL, CHANNEL, 'deployments', ['test'], '`watch` is switched off in this'],
+    [
+      'elsewhere, for watches here',
+      OTHER,
+      CHANNEL,
+      'deployments',
+      ['test'],
+      `\`watch\` is switched off in <#${CHANNEL}>`,
+    ],
+    [
+      'elsewhere, for watches there',
+      OTHER,
+      OTHER,
+      'deployments',
+      ['test'],
+      '`watch` is switched off in this',
+    ],
+    [
+      'elsewhere, for guards here',
+      OTHER,
+      CHANNEL,
+      'reachability',
+      ['test', 'watch'],
+      `\`guard\` is switched off in <#${CHANNEL}>`,
+    ],
+  ] as const)(
+    'takes no click from %s that are switched off',
+    async ([, clickedIn, shut, of, commands, words], { world }) => {
+      await note(world, { of });
+      const [failure] = await listFailing(world.app.workspaces.open(TEAM).store, PEOPLE.member, CHANNEL);
+      await world.app.workspaces.open(TEAM).channels.change(shut, () => ({ commands: [...commands] }));
+      const value = { key: failure?.key, id: failure?.episode.id };
+      const who = { user: { id: PEOPLE.member }, channel: { id: clickedIn } };
+      const click = () => sendClick(world, 'episode:claim', value, who);
+      expect(await answerTo(world, 'member', click)).toContain(words);
+      expect(JSON.stringify(roots(world))).not.toContain('is on it');
+    },
+  );
 
   test('tests again as often as it is clicked, and its message after each failure', async ({ world }) => {
     const ended = (amount: number) =>

@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
 import { answerTo, ask } from '../../support/asking.ts';
-import { ACCOUNT, CHANNEL, connectAccount, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import {
+  ACCOUNT,
+  CHANNEL,
+  connectAccount,
+  EMAIL,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+} from '../../support/test-world.ts';
 import {
   breakServer,
   deploy,
@@ -249,6 +258,54 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     await failsAgain();
     await explainedIn(NOT_THE_CAUSE);
     expect(started(world)).toHaveLength(2);
+  });
+
+  it.each([
+    ['4 minutes', 4, 1],
+    ['20 minutes', 20, 2],
+  ])('is taken from a person’s test of %s, or made anew', async (_, minutes, tests) => {
+    takeLong(world, minutes * MINUTE);
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await world.passUntil(() => JSON.stringify(posts(world)).includes('are reachable'));
+    takeLong(world, 1_000);
+    await failsAgain();
+    await explainedIn('the connection is not the cause');
+    expect(started(world)).toHaveLength(tests);
+  });
+
+  it.each([
+    ['stays', [], true],
+    ['leaves', [true], false],
+    ['leaves and comes back', [true, false], true],
+  ])('of one’s own comes if the person %s', async (_, changes, comes) => {
+    takeLong(world, 3 * MINUTE);
+    deployAgain(world, true);
+    await ask(world, '/deckhand me Kim');
+    await ask(world, '/deckhand watch mine failures');
+    const dms = () => JSON.stringify(world.slack.dms(TEAM, PEOPLE.member));
+    deployAgain(world, false);
+    await world.passUntil(() => dms().includes('deployments are failing') && started(world).length > 0);
+    for (const deleted of changes) {
+      world.slack.changePerson(TEAM, PEOPLE.member, { deleted });
+      await world.pass(MINUTE);
+    }
+    await world.pass(4 * MINUTE);
+    expect(dms().includes(NOT_THE_CAUSE)).toBe(comes);
+  });
+
+  it.each([
+    ['works', 1],
+    ['was revoked since the failure was read', 0],
+  ])('is made with a key that %s %i times', async (condition, tests) => {
+    const workspace = world.app.workspaces.open(TEAM);
+    if (condition !== 'works') world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
+    const state = condition === 'works' ? 'ok' : 'broken';
+    await world.passUntil(async () => (await workspace.accounts.get(ACCOUNT))?.state === state);
+    const failure = { kind: 'failure' as const, id: 'f1', at: world.time.now(), lines: ['deploy failed'] };
+    const subject = { kind: 'deployments', channel: CHANNEL, ...STOREFRONT, name: 'Storefront' } as const;
+    await noteOutcomes(workspace, subject, [failure]);
+    await world.pass(MINUTE);
+    expect(started(world)).toHaveLength(tests);
   });
 
   it('is tried again a day after a 403, or an hour after it with another key', async () => {

@@ -3,7 +3,17 @@ import { listFailing } from '../../../src/records/episodes.ts';
 import { setDatabaseClock } from '../../process/database-clock.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { freshDatabase } from '../../support/postgres.ts';
-import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import {
+  ACCOUNT,
+  API_KEY,
+  CHANNEL,
+  connectAccount,
+  EMAIL,
+  openTestWorld,
+  PEOPLE,
+  TEAM,
+  type TestWorld,
+} from '../../support/test-world.ts';
 import {
   breakServer,
   deploy as deployAt,
@@ -129,6 +139,43 @@ describe('a failure that nobody is on', () => {
     await press(world, 'watch:undo');
     await world.pass(2 * MINUTE);
     expect(mentions(world)).toEqual([expect.stringContaining('<!subteam^S0ONCALL>')]);
+  });
+
+  const isActive = async () =>
+    (await world.app.workspaces.open(TEAM).schedules.list('watch'))[0]?.state.kind === 'active';
+
+  it.each([
+    ['a person pauses it', () => world.say('watch pause'), () => world.say('watch resume')],
+    [
+      'its account’s key is revoked',
+      () => world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL }),
+      async () => {
+        for (const user of world.service.world.state.accounts.get(ACCOUNT)?.users ?? [])
+          user.apiKey = API_KEY;
+        await connectAccount(world.slack);
+      },
+    ],
+  ])('mentions nobody of a watch while it is paused, because %s', async (_, pause, resume) => {
+    await world.say(DUE_SOON);
+    await fails();
+    await pause();
+    await world.passUntil(async () => !(await isActive()));
+    await world.pass(10 * MINUTE);
+    expect(mentions(world)).toEqual([]);
+    await resume();
+    await world.passUntil(() => mentions(world).length > 0);
+    expect(mentions(world)).toHaveLength(1);
+  });
+
+  it('is mentioned before a click at the same time shows who is on it', async () => {
+    await world.say(DUE_SOON);
+    await fails();
+    await world.pass(4 * MINUTE);
+    world.slack.fault({ method: 'chat.postMessage', delayMs: 500, times: 1 });
+    await world.passUntil(async () => (await world.app.parts.engine.stats()).escalations?.running === 1);
+    await click('claim');
+    await world.passUntil(() => JSON.stringify(root(world)?.blocks).includes('is on it'));
+    expect(mentions(world)).toHaveLength(1);
   });
 
   it('mentions nobody where it has recovered by then', async () => {
