@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { showCard } from '../../cards/card.ts';
 import { GIVEN_ROLES } from '../../core/choices.ts';
 import type { Message, Reply } from '../../core/message.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
+import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
 import {
   accessAnswerMessage,
   accessAskedMessage,
@@ -159,17 +160,10 @@ async function tellPerson(
 }
 
 /** Updates the message of every admin who was asked. */
-async function updateAll(
-  { slack, log }: Workspace,
-  { questions }: AccessRequest,
-  message: Message,
-): Promise<void> {
-  for (const messageRef of questions) {
-    try {
-      await slack.update(messageRef, message);
-    } catch (error) {
-      if (!isSlackFailure(error)) throw error;
-      log.info({ event: 'redraw_failed', reason: error.reason }, 'Update of a used button failed');
-    }
+async function updateAll(workspace: Workspace, { questions }: AccessRequest, root: Message): Promise<void> {
+  for (const { channel, ts } of questions) {
+    const ref = { channel, ts };
+    const card = { id: `question ${ts}`, channel, ref, root, cause: 'answer', ifRefused: 'leave' } as const;
+    await undefinedOnSlackError(showCard(workspace, card));
   }
 }
