@@ -33,8 +33,8 @@ export interface Card extends Omit<Delivery, 'message'> {
 }
 
 /**
- * Next step if Slack refuses an edit for good. `tell`: the thread gets the message, else the channel, else the person. If the
- * card was deleted, `tell` throws. `post`: a new message takes its place. `leave`: the message stays as it is.
+ * Next step if Slack refuses an edit for good. `tell`: the thread gets the message, else the channel, else the person, who
+ * gets a refused post too. If the card was deleted, `tell` throws. `post`: a new message takes its place. `leave`: the message stays as it is.
  */
 type Refusal = 'tell' | 'post' | 'leave';
 
@@ -45,11 +45,23 @@ type Refusal = 'tell' | 'post' | 'leave';
  */
 export async function showCard(workspace: Workspace, card: Card): Promise<MessageRef> {
   const { ref, root: message, ifRefused } = card;
-  if (ref === undefined) return postDelivery(workspace, { ...card, message });
+  if (ref === undefined) return postRoot(workspace, card);
   if (ref.ts !== '' && (await editRoot(workspace, card, ref))) return ref;
   if (ifRefused === 'tell') await tellElsewhere(workspace, card, ref);
   if (ifRefused !== 'post') return ref;
   return postDelivery(workspace, { ...card, id: `${card.id} after ${ref.ts}`, message });
+}
+
+async function postRoot(workspace: Workspace, card: Card): Promise<MessageRef> {
+  const { id, root: message, ifRefused, person } = card;
+  try {
+    return await postDelivery(workspace, { ...card, message });
+  } catch (error) {
+    if (ifRefused !== 'tell' || person === undefined || !isRefusal(error)) throw error;
+    const channel = await workspace.slack.openDirect(person);
+    // Slack may have had the first post, and rejects another with its id.
+    return postDelivery(workspace, { ...card, id: `${id} direct`, channel, threadTs: undefined, message });
+  }
 }
 
 /** Returns false if Slack refused the edit for good. */

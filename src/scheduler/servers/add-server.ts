@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { postDelivery } from '../../cards/deliver.ts';
+import { showCard } from '../../cards/card.ts';
 import { AccountFailure, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
@@ -8,7 +8,6 @@ import { countPossibleDuplicate } from '../../observability/metrics.ts';
 import { announcedServer, setAnnounced } from '../../records/feeds.ts';
 import { rememberServers } from '../../records/servers.ts';
 import { createServer } from '../../service/servers.ts';
-import { isRefusal } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import { createdNotice } from '../../views/servers/form.ts';
 import { provisioningMessage } from '../../views/servers/server.ts';
@@ -164,33 +163,25 @@ function makeTarget(
 }
 
 /** Posts in the channel, or in a direct message if Slack rejects the post, because the server already exists. */
-async function postRoot(
+function postRoot(
   workspace: Workspace,
   { user, draft, answerTs: threadTs, orderedAt: startedAt }: ServerOrder,
   target: ServerTarget,
   { attempt }: Pick<Job<OrderJob>, 'attempt'>,
 ): Promise<MessageRef> {
-  const message = provisioningMessage({
-    target,
-    requestedBy: user,
-    startedAt,
-    now: startedAt,
-    state: { kind: 'running' },
-  });
-  const root = {
+  const state = { kind: 'running' } as const;
+  return showCard(workspace, {
     id: `order ${draft.order}`,
-    message,
-    attempt,
+    channel: draft.channel,
+    threadTs,
+    ref: undefined,
+    root: provisioningMessage({ target, requestedBy: user, startedAt, now: startedAt, state }),
+    cause: state.kind,
+    ifRefused: 'tell',
+    person: user,
     isAwaited: true,
-  };
-  try {
-    return await postDelivery(workspace, { ...root, channel: draft.channel, threadTs });
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    // Slack may have had the first post, and rejects another with its id.
-    const id = `${root.id} direct`;
-    return postDelivery(workspace, { ...root, id, channel: await workspace.slack.openDirect(user) });
-  }
+    attempt,
+  });
 }
 
 async function followOrder(
