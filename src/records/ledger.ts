@@ -26,6 +26,8 @@ const Entry = z.object({
   event: z.string(),
   /** The key that `identifyProject` makes. */
   project: z.string(),
+  /** The project's name at that time. */
+  name: z.string().optional(),
   ref: z.string().optional(),
   servers: z.array(z.string()).optional(),
   user: z.string().optional(),
@@ -64,8 +66,9 @@ const MAX_GAPS = 50;
 /** Foreign text of an event is cut to these numbers of servers and characters. */
 const MAX_SERVERS = 100;
 const MAX_TEXT = 200;
-/** The range that is read at first, less a day for the account's zone (API 4.9 in docs/service-api.md). */
-const FIRST_RANGE_MS = 6 * DAY_MS;
+const MAX_NAME = 100;
+/** Days of the range that is polled (API 4.9 in docs/service-api.md). */
+const POLLED_DAYS = 7;
 
 /** The known events of an account since a time. */
 export interface LedgerRange {
@@ -76,6 +79,17 @@ export interface LedgerRange {
   gaps: Gap[];
 }
 
+/** The part of a range whose events are known. Milliseconds since the epoch. */
+export interface Coverage {
+  /** The beginning, if it is later than the range's. */
+  since: number | undefined;
+  /** Times without known events. */
+  gaps: readonly Gap[];
+}
+
+/** The known events of a range, the most recent first. */
+export type KnownActivity = Omit<Activity, 'repeated'> & Coverage;
+
 /** Everything that Deckhand has read of the service's feeds. It is written here alone. */
 export function createLedger({ store, clock }: { store: WorkspaceStore; clock: Clock }) {
   const documents: Collection<LedgerDocument> = store.collection('ledger', LedgerDocument);
@@ -83,9 +97,9 @@ export function createLedger({ store, clock }: { store: WorkspaceStore; clock: C
   const locked = <T>(account: string, work: () => Promise<T>): Promise<T> =>
     store.exclusive(`ledger ${account}`, work);
   return {
-    /** Stores the events of a page that are new. @param page the latest first; of any range */
-    take: (account: string, page: Pick<Activity, 'events' | 'unread'>): Promise<void> =>
-      locked(account, () => takePage({ documents, standings }, account, page, clock.now())),
+    /** Stores the events of a page that are new. @param page the latest first @param days of its range */
+    take: (account: string, page: Page, days = POLLED_DAYS): Promise<void> =>
+      locked(account, () => takePage({ documents, standings }, account, { ...page, days }, clock.now())),
     /** The events of an account since a time. @param from milliseconds since the epoch */
     read: (account: string, from: number): Promise<LedgerRange> =>
       readRange(documents, account, Math.max(from, clock.now() - KEPT_MS)),
@@ -103,6 +117,7 @@ export function createLedger({ store, clock }: { store: WorkspaceStore; clock: C
 export type Ledger = ReturnType<typeof createLedger>;
 
 type Documents = Collection<LedgerDocument>;
+type Page = Pick<Activity, 'events' | 'unread'>;
 
 function nameHead(account: string): string {
   return `${account} head`;
@@ -116,14 +131,17 @@ function namePart(account: string, first: number): string {
 async function takePage(
   { documents, standings }: { documents: Documents; standings: Standings },
   account: string,
-  { events, unread }: Pick<Activity, 'events' | 'unread'>,
+  { events, unread, days }: Page & { days: number },
   now: number,
 ): Promise<void> {
   const before = await documents.get(nameHead(account));
-  const head = before?.kind === 'head' ? before : createHead(events, unread, now);
+  const head = before?.kind === 'head' ? before : createHead(events, now);
   const { cursor, fresh, isTruncated } = advance(head.cursor, events, now, unread);
+  // A day less, because days begin in the account's zone.
+  const whole = isFull(events, unread) ? now : now - (days - 1) * DAY_MS;
   // Most pages have nothing new. Then nothing is written.
-  if (before !== undefined && fresh.length === 0 && cursor.lookedAt === head.cursor.lookedAt) return;
+  const isNews = fresh.length > 0 || cursor.lookedAt !== head.cursor.lookedAt || whole < head.since - DAY_MS;
+  if (before !== undefined && !isNews) return;
   const twins = findTwins(events);
   const read = fresh
     .filter((event) => !twins.has(event))
@@ -131,9 +149,10 @@ async function takePage(
   const added = read.map(({ entry }) => entry);
   const outcomes = read.map(({ event, entry: { mark, at } }) => ({ event, mark, at }));
   const isGap = isTruncated && before !== undefined;
-  const gaps = isGap ? [...head.gaps, findGap(head, fresh, now)].slice(-MAX_GAPS) : head.gaps;
+  const missed = isGap ? [...head.gaps, findGap(head, fresh, now)] : head.gaps;
+  const gaps = missed.filter(({ from }) => from < whole).slice(-MAX_GAPS);
   const entries = [...head.entries, ...added];
-  const since = isFull(events, unread) ? head.since : Math.min(head.since, ...added.map(({ at }) => at));
+  const since = isFull(events, unread) ? head.since : Math.min(whole, head.since);
   const { first, remaining } = await sealParts(documents, account, head.first, entries);
   // Before the head, which says that the events are read. A repeat changes nothing.
   await standings.add(account, outcomes, now + KEPT_MS);
@@ -181,14 +200,13 @@ function isFull(events: readonly ActivityEvent[], unread = 0): boolean {
   return events.length + unread >= MAX_EVENTS;
 }
 
-function createHead(events: readonly ActivityEvent[], unread: number | undefined, now: number): Head {
-  const oldest = Math.min(now, ...events.map(readEventTime));
+function createHead(events: readonly ActivityEvent[], now: number): Head {
   return {
     kind: 'head',
     cursor: { recentMarks: [], floor: null, lookedAt: now },
     entries: [],
     first: 0,
-    since: isFull(events, unread) ? oldest : Math.min(oldest, now - FIRST_RANGE_MS),
+    since: Math.min(now, ...events.map(readEventTime)),
     gaps: [],
   };
 }
@@ -200,14 +218,17 @@ function findGap({ cursor }: Head, fresh: readonly ActivityEvent[], now: number)
   return { from: Math.min(to, Math.max(cursor.floor ?? 0, ...readTimes)), to };
 }
 
-function toEntry(event: ActivityEvent, now: number): Entry {
+/** An event as it is kept. @param now when it was read, milliseconds since the epoch */
+export function toEntry(event: ActivityEvent, now: number): Entry {
   const { end_ref: ref, servers } = event.properties;
+  const name = event.project?.name || event.project?.permalink;
   return {
     mark: identifyEvent(event),
     at: Math.min(readEventTime(event), now),
     readAt: now,
     event: event.event.slice(0, MAX_TEXT),
     project: identifyProject(event),
+    ...(name ? { name: name.slice(0, MAX_NAME) } : {}),
     ...(ref === null ? {} : { ref: ref.slice(0, MAX_TEXT) }),
     ...(servers.length === 0
       ? {}

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { isDirect } from '../core/message.ts';
 import { isSameProject, type ProjectKey, type ProjectRef } from '../core/project-ref.ts';
 import { type Clock, DAY_MS } from '../core/time/clock.ts';
-import { addDays, dayAt, daysLater, instantAt } from '../core/time/zone.ts';
-import { type ActivityRange, DAYS_BACK } from '../service/activity.ts';
+import { computePeriods, type Range } from '../core/time/range.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { type EpisodeRecord, episodeRecords, failingNow, Subject, subjectKey } from './episodes.ts';
 import type { createSchedules, Guard, Watch } from './schedules.ts';
@@ -53,27 +52,6 @@ async function listSince(store: WorkspaceStore, from: number): Promise<Recovery[
   }
 }
 
-/** Milliseconds since the epoch; ends are exclusive. */
-interface Periods {
-  from: number;
-  before: { from: number; to: number };
-}
-
-/**
- * A range up to now, and the earlier period that the service compares with it (API 4.9 in
- * docs/service-api.md). Pure.
- */
-export function computePeriods(range: ActivityRange, zone: string, now: number): Periods {
-  const today = dayAt(zone, now);
-  const weekday = new Date(Date.UTC(today.year, today.month - 1, today.day)).getUTCDay();
-  const back = range === 'this_week' ? (weekday + 6) % 7 : DAYS_BACK[range];
-  const days = range === 'this_week' ? 7 : back + 1;
-  const midnight = (daysAgo: number): number => instantAt(zone, addDays(today, -daysAgo), 0, 0);
-  const from = midnight(back);
-  const isPart = range === 'this_week' || range === 'today';
-  return { from, before: { from: midnight(back + days), to: isPart ? daysLater(zone, now, -days) : from } };
-}
-
 interface Figures {
   failures: number;
   medianMs: number | undefined;
@@ -104,7 +82,7 @@ interface Target {
 }
 
 interface RecoveryQuery {
-  range: ActivityRange;
+  range: Range;
   zone: string;
   /** Default: all projects that failed lately. */
   of?: Target;

@@ -3,9 +3,9 @@ import { WATCH_MODES, WEEKDAYS } from '../core/choices.ts';
 import { isSameOrNone, ProjectRef } from '../core/project-ref.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { nextOccurrence } from '../core/time/cron.ts';
+import { ACTIVITY_RANGES } from '../core/time/range.ts';
 import { addDays, dayAt, instantAt, ZoneName } from '../core/time/zone.ts';
 import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
-import { ACTIVITY_RANGES } from '../service/activity.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 
 const Time = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/);

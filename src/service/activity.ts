@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
-import { isNamed } from '../core/names.ts';
 import { isSameProject, type ProjectKey } from '../core/project-ref.ts';
-import { daysBetween, formatDay, HOUR_MS } from '../core/time/clock.ts';
+import { daysBetween, formatDay, HOUR_MS, MINUTE_MS } from '../core/time/clock.ts';
+import { type ActivityRange, countDays, MAX_DAYS, type Range } from '../core/time/range.ts';
 import { type ListOptions, readRows, requestJson } from './call.ts';
 import type { AccountClient } from './client.ts';
 import {
@@ -16,12 +16,6 @@ import {
   Timestamp,
   takeFirst,
 } from './fields.ts';
-
-export const ACTIVITY_RANGES = ['today', 'last_7_days', 'last_30_days', 'this_week'] as const;
-export type ActivityRange = (typeof ACTIVITY_RANGES)[number];
-
-/** How many days before today a range begins: API 4.9 (docs/service-api.md). */
-export const DAYS_BACK = { today: 0, last_7_days: 6, last_30_days: 29 } as const;
 
 /** Outcomes of a deployment. */
 export const OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const;
@@ -214,50 +208,23 @@ function readNames(value: unknown): string[] {
     .filter((item): item is string => typeof item === 'string' && item !== '');
 }
 
-/** A server as events may name it. */
-interface ServerKey {
-  identifier: string;
-  name: string;
+/** The events of a project. */
+export function filterEvents(events: readonly ActivityEvent[], project: ProjectKey): ActivityEvent[] {
+  return events.filter((event) => event.project !== null && isSameProject(event.project, project));
 }
 
-/** The events of a project, and of one of its servers; all if it is undefined. */
-export function filterEvents(
-  events: readonly ActivityEvent[],
-  project?: ProjectKey,
-  server?: ServerKey,
-): readonly ActivityEvent[] {
-  if (project === undefined) return events;
-  return events.filter(
-    (event) =>
-      event.project !== null &&
-      isSameProject(event.project, project) &&
-      (server === undefined || event.properties.servers.some((name) => isNamed(server, name))),
-  );
-}
-
-/** The events that a chart counts: of a range, and perhaps of one project or one of its servers. */
-export interface CountedEvents {
-  range: ActivityRange;
-  /** IANA zone in which days begin. */
-  zone: string;
-  project?: ProjectKey | undefined;
-  server?: ServerKey | undefined;
-}
-
-/** The data of the chart. @param now milliseconds since the epoch */
+/** The data of the chart of a range's events. @param now milliseconds since the epoch */
 export function countByDay(
-  { range, zone, project, server }: CountedEvents,
-  activity: Activity,
+  { range, zone }: { range: Range; zone: string },
+  { events, since }: { events: readonly ActivityEvent[]; since: number | undefined },
   now: number,
 ): DeploymentsData {
-  const events = filterEvents(activity.events, project, server);
-  const scope = { zone, isTruncated: isTruncated(activity) };
-  const bars = deploymentBars(events, { ...scope, range, now });
-  return { ...scope, bars };
+  const scope = { zone, isTruncated: since !== undefined };
+  return { ...scope, bars: deploymentBars(events, { ...scope, range, now }) };
 }
 
 /** True if the service cut the feed, so that older events are missing. */
-export function isTruncated({ events, unread = 0, repeated = 0 }: Activity): boolean {
+export function isTruncated({ events, unread = 0, repeated = 0 }: Omit<Activity, 'stats'>): boolean {
   return events.length + unread + repeated >= MAX_EVENTS;
 }
 
@@ -267,7 +234,7 @@ export interface DeploymentsData {
   zone: string;
   /** Every day in order, including days without deployments. */
   bars: readonly DeploymentsBar[];
-  /** True if the service listed only its latest events. The first bar may then be incomplete. */
+  /** True if older events of the range are not known. The first bar may then be incomplete. */
   isTruncated: boolean;
 }
 
@@ -285,16 +252,14 @@ export function countDeployments({ bars }: Pick<DeploymentsData, 'bars'>, outcom
 }
 
 interface Window {
-  range: ActivityRange;
+  range: Range;
   /** IANA zone in which days begin. */
   zone: string;
   /** Milliseconds since the epoch. */
   now: number;
-  /** True if the feed holds only the latest events. */
+  /** True if older events are not known. */
   isTruncated: boolean;
 }
-
-const MAX_DAYS = 62;
 
 /**
  * Counts the deployments of a feed by outcome and day. Days run to today from the range's first, or from an
@@ -307,9 +272,8 @@ export function deploymentBars(
 ): DeploymentsBar[] {
   const today = formatDay(zone, findLatestTime(events, now));
   const first = firstDay(range, today);
-  const byDay = Map.groupBy(events, ({ created_at: at }) =>
-    range === 'today' ? today : formatDay(zone, at),
-  );
+  const readDay = createDayReader(zone);
+  const byDay = Map.groupBy(events, (event) => (range === 'today' ? today : readDay(readEventTime(event))));
   const oldest = [...byDay.keys()].toSorted()[0];
   const from = oldest !== undefined && (isTruncated || oldest < first) ? oldest : first;
   return daysBetween(from, today, MAX_DAYS).map((day) => {
@@ -319,21 +283,35 @@ export function deploymentBars(
   });
 }
 
+/** Zones differ by quarters of an hour, and `Intl` is slow. */
+const QUARTER_MS = 15 * MINUTE_MS;
+
+/** Reads the days of many instants in a zone. */
+function createDayReader(zone: string): (at: number) => string {
+  const days = new Map<number, string>();
+  return (at) => {
+    const quarter = Math.floor(at / QUARTER_MS);
+    const day = days.get(quarter) ?? formatDay(zone, at);
+    days.set(quarter, day);
+    return day;
+  };
+}
+
 /** If the service's clock is ahead, it has events of a day that has not begun here. */
 function findLatestTime(events: readonly ActivityEvent[], now: number): number {
   const times = events.map(({ created_at: at }) => Date.parse(at)).filter((at) => at <= now + HOUR_MS);
-  return Math.max(now, ...times);
+  return times.reduce((latest, at) => Math.max(latest, at), now);
 }
 
-function firstDay(range: ActivityRange, today: string): string {
+function firstDay(range: Range, today: string): string {
   const date = new Date(today);
   const sinceMonday = (date.getUTCDay() + 6) % 7;
-  date.setUTCDate(date.getUTCDate() - (range === 'this_week' ? sinceMonday : DAYS_BACK[range]));
+  date.setUTCDate(date.getUTCDate() - ((countDays(range) ?? sinceMonday + 1) - 1));
   return date.toISOString().slice(0, 10);
 }
 
 /** True if the figures exclude a failure. */
-export function excludeFailures({ stats }: Activity): boolean {
+export function excludeFailures({ stats }: Pick<Activity, 'stats'>): boolean {
   const { success_rate: rate, total_deployments: total } = stats ?? {};
   return typeof rate === 'number' ? rate >= 100 : rate === null && total === 0;
 }
@@ -346,7 +324,7 @@ export function excludeFailures({ stats }: Activity): boolean {
 export function countUnlisted({
   events,
   stats,
-}: Activity): { failed: number | undefined; held: number } | undefined {
+}: Pick<Activity, 'events' | 'stats'>): { failed: number | undefined; held: number } | undefined {
   const { success_rate: rate, total_deployments: total } = stats ?? {};
   if (typeof rate !== 'number' || rate >= 100) return undefined;
   const amountOf = (outcome: Outcome): number =>

@@ -162,7 +162,7 @@ describe('records that differ from the documents', () => {
     const event = { event: 'deploy_completed', created_at: new Date().toISOString(), user: 'Kim' };
     answer(world, 'activity', [...Array.from({ length: 99 }, () => event), 'gone']);
     const said = await ask(world, '/deckhand activity');
-    expect(said).toContain('the service lists the latest 100 events only');
+    expect(said).toContain('counted since <!date^');
     expect(said).toMatch(UNREADABLE);
   });
 });

@@ -189,6 +189,19 @@ describe('the MCP endpoint', () => {
     expect((await call(client, 'activity', { range: 'today' })).text).toContain(ACCOUNT);
   });
 
+  test('counts the deployments of a project alone', async ({ world }) => {
+    const client = await assistant(world);
+    for (const [at, project] of ['storefront', 'billing-api', 'billing-api'].entries()) {
+      const endedAt = world.service.clock.now() - at * 60_000;
+      world.service.world.addDeployment({ account: ACCOUNT, project, succeeded: false, endedAt });
+    }
+    const args = { range: 'last_90_days', project: 'billing-api' };
+    const figures = await read(client, 'statistics', args);
+    expect(figures).toMatchObject({ project: 'Billing API', deployments: { total: 2, failed: 2 } });
+    expect(figures).not.toHaveProperty('statistics');
+    expect(JSON.stringify(await read(client, 'activity', args))).not.toContain('Storefront');
+  });
+
   test.for([null, slackOf('../U0ANN')])(
     'does nothing for %j, which names no person',
     async (slack, { world }) => {

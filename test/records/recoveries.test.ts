@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { computePeriods, KEPT_MS, readRecoveries } from '../../src/records/recoveries.ts';
+import { computePeriods } from '../../src/core/time/range.ts';
+import { KEPT_MS, readRecoveries } from '../../src/records/recoveries.ts';
 import type { Watch } from '../../src/records/schedules.ts';
 import { noteOutcomes } from '../../src/scheduler/episodes/episodes.ts';
 import { recoveryWords } from '../../src/views/activity/activity.ts';
@@ -77,14 +78,14 @@ describe('recovery figures', () => {
     world,
   }) => {
     await follow(world);
-    expect(await figures(world)).toEqual(['no failures']);
+    expect(await figures(world)).toEqual(['no outages']);
     const minutesByDay = { 40: 500, 9: 10, 8: 60, 3: 125, 2: 5, 1: 38 };
     for (const [daysAgo, minutes] of Object.entries(minutesByDay).toReversed())
       await failed(world, Number(daysAgo), minutes);
-    const ended = '3 failures ▲ 1, median time to recover 38 min ▲ 3 min, longest 2 h 5 min ▲ 1 h 5 min';
+    const ended = '3 outages ▲ 1, median time to recover 38 min ▲ 3 min, longest 2 h 5 min ▲ 1 h 5 min';
     expect(await figures(world)).toEqual([ended]);
     await failed(world, 0);
-    expect(await figures(world)).toEqual([ended.replace('3 failures ▲ 1', '4 failures ▲ 2 (1 still open)')]);
+    expect(await figures(world)).toEqual([ended.replace('3 outages ▲ 1', '4 outages ▲ 2 (1 still open)')]);
   });
 
   test('count a closed failure, and take no time from it', async ({ world }) => {
@@ -92,7 +93,7 @@ describe('recovery figures', () => {
     await failed(world, 1);
     await press(world, 'episode:close');
     await untilShown(world, 'closed by');
-    expect(await figures(world)).toEqual(['1 failure ▲ 1']);
+    expect(await figures(world)).toEqual(['1 outage ▲ 1']);
   });
 
   test('say since when a project is followed where that is too late for a comparison', async ({ world }) => {
@@ -101,9 +102,7 @@ describe('recovery figures', () => {
     await failed(world, 4, 10);
     await failed(world, 1, 38);
     const [words] = await figures(world);
-    expect(words).toMatch(
-      /^1 failure, median time to recover 38 min, longest 38 min \(followed since <!date/,
-    );
+    expect(words).toMatch(/^1 outage, median time to recover 38 min, longest 38 min \(followed since <!date/);
   });
 
   test('are of one channel that follows the project, the asker’s before others, and of no personal watch', async ({
@@ -119,8 +118,8 @@ describe('recovery figures', () => {
     expect(await figures(world, { channel: direct })).toEqual([]);
     await follow(world, { id: 'w2' });
     await follow(world, { id: 'w3', channel: OTHER, project: undefined, createdAt: Date.now() - 200 * DAY });
-    expect((await figures(world))[0]).toMatch(/^2 failures/);
-    expect((await figures(world, { channel: CHANNEL }))[0]).toMatch(/^1 failure /);
+    expect((await figures(world))[0]).toMatch(/^2 outages/);
+    expect((await figures(world, { channel: CHANNEL }))[0]).toMatch(/^1 outage /);
     expect(await figures(world, { of: undefined } as object)).toHaveLength(1);
   });
 
@@ -132,8 +131,8 @@ describe('recovery figures', () => {
     await failed(world, 1, 10, { permalink: 'shop', name: 'Shop' });
     await follow(world, { project: undefined });
     const of = (project: typeof STOREFRONT) => figures(world, { of: { account: ACCOUNT, project } });
-    expect((await of(renamed))[0]).toMatch(/^2 failures/);
-    expect(await of({ ...STOREFRONT, identifier: 'p9' })).toEqual(['no failures']);
+    expect((await of(renamed))[0]).toMatch(/^2 outages/);
+    expect(await of({ ...STOREFRONT, identifier: 'p9' })).toEqual(['no outages']);
     const all = await readRecoveries(workspaceOf(world), { range: 'last_7_days', zone: 'UTC' });
     expect(all.map(({ name }) => name)).toEqual(['Shop']);
   });
@@ -143,7 +142,7 @@ describe('recovery figures', () => {
       world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
     await follow(world, { project: { ...STOREFRONT, identifier } });
     await failed(world, 1, 38, { project: identifier });
-    const words = '1 failure ▲ 1, median time to recover 38 min, longest 38 min';
+    const words = '1 outage ▲ 1, median time to recover 38 min, longest 38 min';
     expect(await ask(world, '/deckhand activity 7d stats storefront')).toContain(`*Recovery*  ${words}`);
     expect(await ask(world, '/deckhand activity 7d storefront')).not.toContain('Recovery');
     await say(world, 'digest add daily 09:00 UTC last_7_days --project storefront');

@@ -36,7 +36,7 @@ const results = {
 const report = {
   kind: 'reported',
   account: 'acme',
-  activity: { events: many(event), stats: undefined },
+  activity: { events: many(event), stats: undefined, since: undefined, gaps: [] },
   data: { zone: 'UTC', isTruncated: true, bars: [] },
 } as unknown as AccountReport;
 

@@ -3,14 +3,23 @@ import { deliver } from '../../cards/deliver.ts';
 import { UserError } from '../../core/errors.ts';
 import type { KnownBlock, Message, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import {
+  type ActivityRange,
+  countDays,
+  isServiceRange,
+  MAX_DAYS,
+  type Range,
+  toServiceRange,
+} from '../../core/time/range.ts';
 import type { Account } from '../../records/accounts.ts';
+import type { KnownActivity } from '../../records/ledger.ts';
 import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
-import { type Activity, type ActivityRange, countByDay } from '../../service/activity.ts';
+import { countByDay } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { ActivityAsk, type ActivityAudience, activityMessage } from '../../views/activity/activity.ts';
 import { withCharts } from '../../views/activity/chart.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
-import { fetchActivity } from '../../workspace/activity.ts';
+import { fetchActivity, readKnownActivity } from '../../workspace/activity.ts';
 import { ServerNeeded } from '../../workspace/projects.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import {
@@ -97,7 +106,7 @@ async function showPrivately(query: ActivityAsk, context: CommandContext): Promi
 export async function readActivity(
   query: ActivityAsk,
   context: CommandContext,
-): Promise<{ feed: Activity; message: Message }> {
+): Promise<{ feed: KnownActivity; message: Message }> {
   const feed = await fetchFeed(query, context);
   return { feed, message: draw(query, feed, { kind: 'person', isShared: false }, context) };
 }
@@ -117,7 +126,7 @@ async function share(query: ActivityAsk, context: ActionContext): Promise<Reply>
 }
 
 /** A feed, with the rows that could not be read. */
-type Feed = Activity & { skipped: readonly SkippedRows[]; recovery: RecoveryFigures | undefined };
+type Feed = KnownActivity & { skipped: readonly SkippedRows[]; recovery: RecoveryFigures | undefined };
 
 function draw(
   query: ActivityAsk,
@@ -135,13 +144,11 @@ function draw(
 async function fetchFeed(query: ActivityAsk, { invocation, workspace }: CommandContext): Promise<Feed> {
   const account = await workspace.accounts.resolve(invocation, query.account);
   const skipped: SkippedRows[] = [];
-  const feed = await fetchActivity(
-    workspace,
-    account,
-    { range: query.range, stats: query.stats },
-    { skipped },
-  );
   const { range, zone, project, server, stats } = query;
+  // The service's figures are those of the whole account.
+  const request = { range: toServiceRange(range), stats: stats && project === undefined };
+  const page = await fetchActivity(workspace, account, request, { skipped });
+  const feed = await readKnownActivity(workspace, account, query, page);
   const of = project && server === undefined && { account: account.name, project };
   const [recovery] =
     of && stats ? await readRecoveries(workspace, { range, zone, of, channel: invocation.channel }) : [];
@@ -149,13 +156,13 @@ async function fetchFeed(query: ActivityAsk, { invocation, workspace }: CommandC
 }
 
 export interface ActivityWords {
-  range: ActivityRange | undefined;
+  range: Range | undefined;
   stats: boolean;
   project: string | undefined;
 }
 
 /** Words for the ranges of API 4.9 (docs/service-api.md), longest first; hyphens and underscores count as spaces. */
-const RANGES: ReadonlyArray<[phrase: RegExp, range: ActivityRange]> = [
+const RANGES: ReadonlyArray<[phrase: RegExp, range: Range]> = [
   [/^(?:the )?(?:last|past) (?:7(?: ?d(?:ays?)?)?|seven days|week)$/, 'last_7_days'],
   [/^(?:the )?(?:last|past) (?:30(?: ?d(?:ays?)?)?|thirty days|month)$/, 'last_30_days'],
   [/^(?:this|current) week$/, 'this_week'],
@@ -164,11 +171,21 @@ const RANGES: ReadonlyArray<[phrase: RegExp, range: ActivityRange]> = [
   [/^week$/, 'this_week'],
   [/^(?:(?:this|current) )?month$/, 'last_30_days'],
   [/^today$/, 'today'],
+  [/^(?:the )?(?:last |past )?quarter$/, 'last_90_days'],
+  [/^(?:the )?(?:last |past )?(?:year|twelve months)$/, 'last_365_days'],
 ];
+/** Any number of days, weeks, months or years. */
+const SPAN = /^(?:the )?(?:last |past )?(\d{1,4}) ?(d|w|m|y)(?:ays?|eeks?|onths?|ears?)?$/;
+const UNIT_DAYS = new Map([
+  ['d', 1],
+  ['w', 7],
+  ['m', 30],
+  ['y', 365],
+]);
 const MAX_PHRASE = 4;
 const STATS = new Set(['stats', 'stat', 'statistics', 'figures']);
 const OTHER_SPAN =
-  /^(?:(?:last |past )?\d* ?(?:h|d|w|m|y|hours?|days?|weeks?|months?|years?)|(?:this )?year|yesterday)$/;
+  /^(?:(?:last |past )?\d* ?(?:h|d|w|m|y|hours?|days?|weeks?|months?|years?)|this year|yesterday)$/;
 
 /**
  * Splits the words after `activity` into a range, `stats` and a project. Pure.
@@ -196,22 +213,40 @@ export function readActivityWords(words: readonly string[]): ActivityWords {
 }
 
 /** The range that begins at a word, and its number of words. */
-function rangeAt(words: readonly string[], at: number): { range: ActivityRange; length: number } | undefined {
+function rangeAt(words: readonly string[], at: number): { range: Range; length: number } | undefined {
   for (let length = Math.min(MAX_PHRASE, words.length - at); length > 0; length -= 1) {
     const phrase = words
       .slice(at, at + length)
       .join(' ')
       .toLowerCase()
       .replaceAll(/[_-]+/g, ' ');
-    const range = RANGES.find(([pattern]) => pattern.test(phrase))?.[1];
+    const range = RANGES.find(([pattern]) => pattern.test(phrase))?.[1] ?? readSpan(phrase);
     if (range !== undefined) return { range, length };
   }
   return undefined;
 }
 
+/** "90d", "6 weeks", "the last 3 months" @throws UserError for more days than Deckhand keeps */
+function readSpan(phrase: string): Range | undefined {
+  if (phrase === 'this year') throw wrongRange(`There is no range ${code(phrase)}.`);
+  const [, amount, unit = ''] = SPAN.exec(phrase) ?? [];
+  if (amount === undefined) return undefined;
+  const days = Number(amount) * (UNIT_DAYS.get(unit) ?? 0);
+  if (days > MAX_DAYS) throw wrongRange(`Deckhand keeps ${MAX_DAYS} days.`);
+  if (days <= 1) return days === 1 ? 'today' : undefined;
+  return `last_${days}_days`;
+}
+
 function wrongRange(fault: string): UserError {
   return new UserError(
-    `${fault} The ranges are ${code('today')}, ${code('7d')}, ${code('30d')} and ${code('week')}.`,
+    `${fault} The ranges are ${code('today')}, ${code('7d')}, ${code('30d')}, ${code('week')}, and any number of days such as ${code('90d')}.`,
     'help activity',
   );
+}
+
+/** A range of which the service has figures. @throws UserError for any other */
+export function expectServiceRange(range: Range | undefined): ActivityRange | undefined {
+  if (range === undefined || isServiceRange(range)) return range;
+  const all = [code('today'), code('7d'), code('30d'), code('week')].join(', ');
+  throw new UserError(`The service has no figures of the last ${countDays(range)} days. Choose from ${all}.`);
 }

@@ -13,7 +13,7 @@ import { refreshProject } from '../../scheduler/schedules/timed.ts';
 import { digestMessage, digestModal } from '../../views/digests/digest.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { readZone } from '../../workspace/slack-people.ts';
-import { readActivityWords } from '../activity/activity.ts';
+import { expectServiceRange, readActivityWords } from '../activity/activity.ts';
 import {
   type Command,
   type CommandContext,
@@ -140,7 +140,7 @@ export const digestCommands: readonly Command[] = [
 export function readDigestWords(words: readonly string[]) {
   const { cadence, zone, rest } = readCadenceWords(words, 'digest', beginsWithRange);
   const { range, project } = readActivityWords(rest);
-  return { cadence, zone, range, project };
+  return { cadence, zone, range: expectServiceRange(range), project };
 }
 
 function beginsWithRange(words: readonly string[]): boolean {

@@ -25,6 +25,7 @@ import {
   type ShownFigures,
 } from '../../views/home/home.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
+import { keepActivity, readKnownActivity } from '../../workspace/activity.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -229,8 +230,10 @@ export async function loadFigures(
   const each = accounts.map(async (account): Promise<[string, AccountFigures]> => {
     try {
       const { activity, skipped } = await workspace.hosting.lastSevenDays(account);
-      const ask = { account: account.name, range: HOME_RANGE, zone } as const;
-      const data = countByDay(ask, activity, workspace.clock.now());
+      await keepActivity(workspace, account, activity, HOME_RANGE);
+      const query = { range: HOME_RANGE, zone } as const;
+      const week = await readKnownActivity(workspace, account, query, activity);
+      const data = countByDay(query, week, workspace.clock.now());
       const recoveries = all.filter((figures) => figures.account === account.name && failedLately(figures));
       return [account.name, { stats: activity.stats, data, skipped, recoveries }];
     } catch (error) {

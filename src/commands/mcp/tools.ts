@@ -3,10 +3,12 @@ import type { Role } from '../../core/choices.ts';
 import { type Audited, isDirect, type Message, mayRead } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
 import { indexNames } from '../../core/names.ts';
+import { Range } from '../../core/time/range.ts';
 import { makeInvoiceUse } from '../../records/accounts.ts';
+import type { KnownActivity } from '../../records/ledger.ts';
 import type { Run } from '../../records/test-runs.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
-import { ACTIVITY_RANGES, type ActivityRange } from '../../service/activity.ts';
+import { OUTCOMES, readEventOutcome } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { documentDay, listInvoices } from '../../service/invoices.ts';
 import { skippedWords } from '../../views/blocks/lists.ts';
@@ -68,7 +70,8 @@ const project = Name.optional().describe('The project’s permalink or name; lef
 const server = Name.optional().describe('The server’s identifier or name; left out, the whole project');
 const filter = Name.optional().describe('A part of the name of the projects; left out, all of them');
 const page = z.int().min(1).max(1_000).optional().describe('From 1; left out, the first page');
-const range = z.enum(ACTIVITY_RANGES).optional().describe('left out, the last 7 days');
+const range = Range.optional().describe('left out, the last 7 days; up to last_400_days');
+const anyProject = Name.optional().describe('The project’s permalink or name; left out, the whole account');
 
 const projects = defineTool({
   name: 'projects',
@@ -204,15 +207,20 @@ const activity = defineTool({
   description: 'Lists what happened lately: deployments and other events, the newest first.',
   command: 'activity',
   role: 'member',
-  inputs: z.object({ range, account }),
+  inputs: z.object({ range, project: anyProject, account }),
   async run(requested, context) {
-    const { account: name, feed, message } = await readFeed(requested.range, false, context);
+    const { names, feed, message } = await readFeed(requested, false, context);
     const { events, unread } = feed;
     const rows = events.map(({ event, project: of, user, created_at: at, properties: { servers } }) => {
       return { event, project: of?.name ?? null, user, at, servers };
     });
     return {
-      data: { account: name, ...limitRows('events', rows), ...(unread ? { unread } : {}) },
+      data: {
+        ...names,
+        ...limitRows('events', rows),
+        ...(unread ? { unread } : {}),
+        ...listMissing(feed),
+      },
       next: 'Ask statistics for the figures, or failing for what fails now.',
       message,
     };
@@ -222,14 +230,21 @@ const activity = defineTool({
 const statistics = defineTool({
   name: 'statistics',
   description:
-    'Gives the figures of deployments in a range: how many, how many succeeded, how long they took.',
+    'Gives the figures of deployments in a range, of the account or of a project: how many, and how many succeeded.',
   command: 'activity',
   role: 'member',
-  inputs: z.object({ range, account }),
+  inputs: z.object({ range, project: anyProject, account }),
   async run(requested, context) {
-    const { account: name, feed, message } = await readFeed(requested.range, true, context);
+    const { names, feed, message } = await readFeed(requested, true, context);
+    // The service has figures of the whole account alone.
+    const whole = { statistics: feed.stats ?? 'The service gave no figures.' };
     return {
-      data: { account: name, statistics: feed.stats ?? 'The service gave no figures.' },
+      data: {
+        ...names,
+        deployments: countOutcomes(feed),
+        ...listMissing(feed),
+        ...('project' in names ? {} : whole),
+      },
       next: 'Ask activity for the deployments themselves.',
       message,
     };
@@ -270,11 +285,41 @@ export const TOOLS: readonly Tool[] = [
   invoices,
 ];
 
-async function readFeed(requested: ActivityRange = 'last_7_days', stats: boolean, context: CommandContext) {
-  const { name } = await resolveAccount(context);
+async function readFeed(
+  {
+    range: requested = 'last_7_days',
+    project: projectName,
+  }: { range?: Range | undefined; project?: string | undefined },
+  stats: boolean,
+  context: CommandContext,
+) {
   const zone = await context.workspace.home.zone(context.invocation.user);
-  const query = { account: name, range: requested, stats, zone, page: 0 };
-  return { account: name, ...(await readActivity(query, context)) };
+  const { account: used, project: match } =
+    projectName === undefined
+      ? { account: await resolveAccount(context), project: undefined }
+      : await resolveProject(context, projectName);
+  const query = { account: used.name, range: requested, stats, zone, page: 0 };
+  const names = { account: used.name, ...(match ? { project: match.name } : {}) };
+  return { names, ...(await readActivity({ ...query, project: match }, context)) };
+}
+
+function countOutcomes({ events }: KnownActivity): Record<string, number> {
+  const outcomes = events.map(({ event }) => readEventOutcome(event));
+  const each = OUTCOMES.map(
+    (outcome) => [outcome, outcomes.filter((one) => one === outcome).length] as const,
+  );
+  return { total: each.reduce((sum, [, amount]) => sum + amount, 0), ...Object.fromEntries(each) };
+}
+
+/** The times of the range whose events are not known. */
+function listMissing({ since, gaps }: KnownActivity): Record<string, unknown> {
+  const instant = (at: number): string => new Date(at).toISOString();
+  return {
+    ...(since === undefined ? {} : { counted_since: instant(since) }),
+    ...(gaps.length === 0
+      ? {}
+      : { not_counted: gaps.map(({ from, to }) => ({ from: instant(from), to: instant(to) })) }),
+  };
 }
 
 async function targetAsked(

@@ -3,7 +3,7 @@ import { UserError } from '../../core/errors.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { type ActivityStats, getActivity } from '../../service/activity.ts';
 import { LIMITS, plainText } from '../../views/blocks/message.ts';
-import { readActivityWords } from '../activity/activity.ts';
+import { expectServiceRange, readActivityWords } from '../activity/activity.ts';
 import { defineStep, type OptionSource, type WorkflowStep } from '../command.ts';
 import { projectPicker, serverPicker } from '../option-sources.ts';
 import { resolveAccount, resolveProject, resolveTestTarget } from '../targets/targets.ts';
@@ -38,9 +38,10 @@ const deploymentStatistics = defineStep({
   command: 'activity',
   inputs: z.object({ range: Text, account: Text }),
   async run({ range: rangeText, account: accountName }, context) {
-    const { range, project } = readActivityWords(rangeText?.split(' ') ?? []);
+    const { range: words, project } = readActivityWords(rangeText?.split(' ') ?? []);
     if (project !== undefined)
       throw new UserError('The ranges are today, last_7_days, last_30_days and this_week.');
+    const range = expectServiceRange(words);
     const account = await resolveAccount({ ...context, account: accountName });
     const { stats } = await context.workspace.accounts.use(account, (client) =>
       getActivity(client, { range, stats: true }),

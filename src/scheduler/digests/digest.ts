@@ -12,7 +12,7 @@ import type { Job } from '../../jobs/jobs.ts';
 import type { Account } from '../../records/accounts.ts';
 import { readRecoveries } from '../../records/recoveries.ts';
 import { accountsChanged, type Digest, findNextTime } from '../../records/schedules.ts';
-import { countByDay, countDeployments, filterEvents } from '../../service/activity.ts';
+import { countByDay, countDeployments } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { unlistedFailures } from '../../views/activity/activity.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
@@ -22,7 +22,7 @@ import {
   digestMessage,
   threadMessages,
 } from '../../views/digests/digest.ts';
-import { fetchActivity } from '../../workspace/activity.ts';
+import { fetchActivity, readKnownActivity } from '../../workspace/activity.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import { findCurrentProject } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -183,15 +183,15 @@ async function readReport(
   try {
     const { range, zone, project, channel } = digest;
     const skipped: SkippedRows[] = [];
-    const whole = await fetchActivity(workspace, account, { range, stats: true }, { signal, skipped });
-    const events = project === undefined ? whole.events : filterEvents(whole.events, project);
-    if (project !== undefined && events.length === 0) {
+    const isWhole = project === undefined;
+    const page = await fetchActivity(workspace, account, { range, stats: isWhole }, { signal, skipped });
+    const activity = await readKnownActivity(workspace, account, { range, zone, project }, page);
+    if (project !== undefined && activity.events.length === 0) {
       const current = await findCurrentProject(workspace.projects, account, project);
       if (current === undefined) return gone(account, project);
     }
-    const data = countByDay({ range, zone, project }, whole, now);
-    const activity = { ...whole, events };
-    const unlisted = unlistedFailures(whole);
+    const data = countByDay({ range, zone }, activity, now);
+    const unlisted = unlistedFailures(activity);
     const of = project && { account: account.name, project };
     const [recovery] = of ? await readRecoveries(workspace, { range, zone, of, channel }) : [];
     return { kind: 'reported', account: account.name, activity, data, unlisted, recovery, skipped };
@@ -221,7 +221,7 @@ export function isQuiet(reports: readonly Gathered[], { project }: Digest): bool
     if (report.kind === 'failed' || countDeployments(report.data) > 0) return false;
     // A missing or unreadable event may be a deployment.
     const { stats, unread } = report.activity;
-    const isWhole = !report.data.isTruncated && unread === undefined;
+    const isWhole = !report.data.isTruncated && report.activity.gaps.length === 0 && unread === undefined;
     if (project !== undefined) return isWhole;
     return stats?.total_deployments === undefined ? isWhole : !stats.total_deployments;
   });

@@ -6,6 +6,7 @@ import {
   code,
   count,
   dateOnly,
+  dateTime,
   mrkdwn,
   mrkdwnText,
   sanitize,
@@ -13,18 +14,15 @@ import {
   timeOnly,
 } from '../../core/mrkdwn.ts';
 import { ProjectRef } from '../../core/project-ref.ts';
-import { formatDay, MINUTE_MS } from '../../core/time/clock.ts';
+import { DAY_MS, formatDay, MINUTE_MS } from '../../core/time/clock.ts';
+import { type ActivityRange, countDays, isServiceRange, Range } from '../../core/time/range.ts';
+import type { Coverage, KnownActivity } from '../../records/ledger.ts';
 import type { RecoveryFigures } from '../../records/recoveries.ts';
 import {
-  ACTIVITY_RANGES,
   type Activity,
   type ActivityEvent,
-  type ActivityRange,
   type ActivityStats,
   countUnlisted,
-  filterEvents,
-  isTruncated,
-  MAX_EVENTS,
 } from '../../service/activity.ts';
 import { dayName, roughly } from '../blocks/formats.ts';
 import { packed } from '../blocks/lists.ts';
@@ -34,7 +32,7 @@ import { outcomeIcon, outcomeWords, percentage, rounded } from './chart.ts';
 /** The request. A button carries it, so that a click works after a restart. */
 export const ActivityAsk = z.object({
   account: z.string(),
-  range: z.enum(ACTIVITY_RANGES),
+  range: Range,
   stats: z.boolean(),
   project: ProjectRef.optional(),
   /** A server of the project. */
@@ -54,15 +52,15 @@ const PAGE = 12;
 /** One page of a range's feed by day. Figures and chart are above it if requested. */
 export function activityMessage(
   query: ActivityAsk,
-  activity: Activity,
+  activity: KnownActivity,
   audience: ActivityAudience,
   { chart, recovery }: { chart?: KnownBlock | undefined; recovery?: RecoveryFigures | undefined } = {},
 ): Message {
-  const events = filterEvents(activity.events, query.project, query.server);
+  const { events } = activity;
   const pages = Math.max(1, Math.ceil(events.length / PAGE));
   const page = Math.min(query.page, pages - 1);
   const visible = events.slice(page * PAGE, (page + 1) * PAGE);
-  const { name } = RANGE_WORDS[query.range];
+  const { name } = rangeWords(query.range);
   const subject = subjectWords(query.account, query.project);
   const of = query.server === undefined ? subject : `${bold(query.server.name)} of ${subject}`;
   const none = activity.unread === undefined ? 'nothing happened' : 'no event could be read';
@@ -89,33 +87,27 @@ export function subjectWords(account: string, project: { name: string } | undefi
 
 function drawFigures(
   query: ActivityAsk,
-  activity: Activity,
+  activity: KnownActivity,
   chart: KnownBlock | undefined,
   recovery: RecoveryFigures | undefined,
 ): KnownBlock[] {
-  const unlisted = unlistedFailures(activity);
   const drawn = chart ? [chart] : [];
-  if (query.project !== undefined) {
-    const events = filterEvents(activity.events, query.project, query.server);
-    return [
-      section(outcomeWords(events)),
-      ...recoveryBlocks(recovery, query.range),
-      ...drawn,
-      context(accountWords(activity, unlisted)),
-    ];
-  }
+  // The service's own figures are those of the whole account, and of its own ranges.
+  if (query.project !== undefined || !isServiceRange(query.range))
+    return [section(outcomeWords(activity.events)), ...recoveryBlocks(recovery, query.range), ...drawn];
+  const unlisted = unlistedFailures(activity);
   const failures = unlisted ? [section(`:x: *${unlisted}*`)] : [];
   return [...statsBlocks(activity.stats, query.range), ...failures, ...drawn];
 }
 
 /** The recovery figures of one project; nothing if no channel follows it. */
-export function recoveryBlocks(figures: RecoveryFigures | undefined, range: ActivityRange): KnownBlock[] {
+export function recoveryBlocks(figures: RecoveryFigures | undefined, range: Range): KnownBlock[] {
   if (figures === undefined) return [];
-  const compared = figures.since === undefined && `▲ ▼ against ${RANGE_WORDS[range].compared}`;
+  const compared = figures.since === undefined && `▲ ▼ against ${rangeWords(range).compared}`;
   return [section(`*Recovery*  ${recoveryWords(figures)}`), ...(compared ? [context(compared)] : [])];
 }
 
-/** "3 failures ▲ 1 (1 still open), median time to recover 38 min ▼ 12 min, longest 2 h 5 min ▲ 1 h" */
+/** "3 outages ▲ 1 (1 still open), median time to recover 38 min ▼ 12 min, longest 2 h 5 min ▲ 1 h" */
 export function recoveryWords({
   failures,
   open,
@@ -136,7 +128,7 @@ export function recoveryWords({
     ];
   };
   const parts = [
-    `${failures === 0 ? 'no failures' : count(failures, 'failure')}${delta}${stillOpen}`,
+    `${failures === 0 ? 'no outages' : count(failures, 'outage')}${delta}${stillOpen}`,
     ...time('median time to recover', medianMs, before?.medianMs),
     ...time('longest', longestMs, before?.longestMs),
   ];
@@ -193,13 +185,13 @@ export function projectName({ project }: ActivityEvent): string {
 
 function listNotes(
   query: ActivityAsk,
-  activity: Activity,
+  activity: Coverage,
   { page, pages }: { page: number; pages: number },
   audience: ActivityAudience,
 ): string[] {
   const notes = [mrkdwn(query.zone, 60)];
   if (pages > 1) notes.push(`page ${page + 1} of ${pages}`);
-  if (isTruncated(activity)) notes.push(`the service lists the latest ${MAX_EVENTS} events only`);
+  notes.push(...coverageNotes(activity));
   if (audience.kind === 'channel') notes.push(`shared by <@${audience.sharedBy}>`);
   else if (audience.isShared) notes.push('shared with this channel');
   return notes;
@@ -218,12 +210,35 @@ function drawActivityButtons(query: ActivityAsk, pages: number, isShared: boolea
 }
 
 /** The name of a range, and the period that its deltas compare with (API 4.9, docs/service-api.md). */
-export const RANGE_WORDS = {
+const RANGE_WORDS = {
   today: { name: 'today', compared: 'the same part of yesterday' },
   last_7_days: { name: 'the last 7 days', compared: 'the 7 days before' },
   last_30_days: { name: 'the last 30 days', compared: 'the 30 days before' },
   this_week: { name: 'this week', compared: 'the same part of last week' },
 } as const satisfies Record<ActivityRange, { name: string; compared: string }>;
+
+export function rangeWords(range: Range): { name: string; compared: string } {
+  if (isServiceRange(range)) return RANGE_WORDS[range];
+  const days = count(countDays(range) ?? 0, 'day');
+  return { name: `the last ${days}`, compared: `the ${days} before` };
+}
+
+/** Maximum number of named gaps. */
+const MAX_GAPS = 3;
+
+/** "counted since 1 October at 09:00", "not counted: 3 October at 02:00 to 05:00"; mrkdwn. */
+export function coverageNotes({ since, gaps }: Coverage): string[] {
+  const some = gaps.slice(-MAX_GAPS).map(({ from, to }) => {
+    const isShort = to - from < DAY_MS / 2;
+    return `not counted: ${dateTime(from)} to ${isShort ? timeOnly(to) : dateTime(to)}`;
+  });
+  const rest = gaps.length - some.length;
+  return [
+    ...(since === undefined ? [] : [`counted since ${dateTime(since)}`]),
+    ...some,
+    ...(rest > 0 ? [`and ${count(rest, 'earlier gap')}`] : []),
+  ];
+}
 
 /**
  * The figures as tiles. Null (nothing to count or compare) is an em dash; a figure that the service leaves
@@ -234,7 +249,7 @@ export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRan
     return [context(':information_source: The service gave no figures that Deckhand can read.')];
   return [
     { type: 'section', fields: listTiles(stats).map(([label, value]) => mrkdwnText(`*${label}*\n${value}`)) },
-    context(`▲ ▼ against ${RANGE_WORDS[range].compared}`),
+    context(`Whole account. ▲ ▼ against ${RANGE_WORDS[range].compared}`),
   ];
 }
 
@@ -242,21 +257,13 @@ export function statsBlocks(stats: ActivityStats | undefined, range: ActivityRan
  * "40 failed. The latest 100 events show 3 of them", if the figures imply failures that the account's whole
  * feed does not hold. Otherwise undefined.
  */
-export function unlistedFailures(activity: Activity): string | undefined {
+export function unlistedFailures(activity: Pick<Activity, 'events' | 'stats'>): string | undefined {
   const unlisted = countUnlisted(activity);
   if (unlisted === undefined) return undefined;
   const { failed, held } = unlisted;
   const amount = activity.events.length;
   const latest = amount === 1 ? 'latest event shows' : `latest ${amount} events show`;
   return `${failed === undefined ? 'Some' : rounded(failed)} failed. The ${latest} ${held || 'none'} of them`;
-}
-
-/** "Whole account: 22 deployments, 91 % succeeded", beside the figures of one project. */
-export function accountWords(activity: Pick<Activity, 'stats'>, unlisted?: string): string {
-  const { total_deployments: total, success_rate: rate } = activity.stats ?? {};
-  const amount = typeof total === 'number' ? count(total, 'deployment') : 'no figures';
-  const succeeded = typeof rate === 'number' ? `, ${percentage(rate)} succeeded` : '';
-  return `Whole account: ${amount}${succeeded}.${unlisted === undefined ? '' : ` ${unlisted}.`}`;
 }
 
 function listTiles(stats: ActivityStats): Array<[label: string, value: string]> {

@@ -8,11 +8,11 @@ import {
   mrkdwn,
   truncateMarkup,
 } from '../../core/mrkdwn.ts';
+import { ACTIVITY_RANGES } from '../../core/time/range.ts';
+import type { KnownActivity } from '../../records/ledger.ts';
 import type { RecoveryFigures } from '../../records/recoveries.ts';
 import type { Digest } from '../../records/schedules.ts';
 import {
-  ACTIVITY_RANGES,
-  type Activity,
   countDeployments,
   type DeploymentsData,
   excludeFailures,
@@ -21,9 +21,9 @@ import {
 } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import {
-  accountWords,
+  coverageNotes,
   feedBlocks,
-  RANGE_WORDS,
+  rangeWords,
   recoveryBlocks,
   statsBlocks,
   subjectWords,
@@ -40,7 +40,7 @@ export type AccountReport =
   | {
       kind: 'reported';
       account: string;
-      activity: Activity;
+      activity: KnownActivity;
       data: DeploymentsData;
       /** Text about failures of the whole account that its feed does not hold. */
       unlisted?: string | undefined;
@@ -77,7 +77,7 @@ export function digestMessage(frame: DigestFrame, reports: readonly AccountRepor
 
 function drawDigest(frame: DigestFrame, reports: readonly AccountReport[], charts: Charts): Message {
   const { digest, lateSince } = frame;
-  const range = RANGE_WORDS[digest.range].name;
+  const range = rangeWords(digest.range).name;
   const inFull = reports.slice(0, MAX_IN_FULL);
   const skipped = reports.flatMap((report) => (report.kind === 'reported' ? (report.skipped ?? []) : []));
   const late = lateSince === undefined ? [] : [`:hourglass: Late: this was due ${dateTime(lateSince)}.`];
@@ -119,9 +119,9 @@ function reportBlocks(report: AccountReport, digest: Digest, amount: number, cha
     section(project === undefined ? name : `${name}: ${totalWords(report.data)}`),
     ...(project === undefined ? statsBlocks(report.activity.stats, range) : []),
     ...recoveryBlocks(report.recovery, range),
-    ...drawFailures(project ? { ...report, unlisted: undefined } : report, FAILURES_ROOM / amount),
+    ...drawFailures(report, FAILURES_ROOM / amount),
     ...(chart ? [chart] : []),
-    ...notes(project && accountWords(report.activity, report.unlisted)),
+    ...notes(...coverageNotes(report.activity)),
   ];
 }
 
@@ -129,14 +129,11 @@ function reportBlocks(report: AccountReport, digest: Digest, amount: number, cha
 function drawFailures({ activity, data, unlisted }: ReportedAccount, room: number): KnownBlock[] {
   const groups = groupFailures(activity.events);
   if (groups.length === 0 && unlisted !== undefined) return [section(`:x: *${unlisted}*`)];
-  if (groups.length === 0) return [context(`${noFailures(activity, data)}${cutNote(data)}`)];
+  if (groups.length === 0) return [context(noFailures(activity, data))];
   const amount = groups.reduce((sum, { failed }) => sum + failed, 0);
   const title = `*${unlisted ?? count(amount, 'failed deployment')}*`;
   const lines = groups.map(failuresLine);
-  return [
-    section(`${title}\n${joinLinesWithin(lines, room, 'more projects')}`),
-    ...notes(cutNote(data).trim()),
-  ];
+  return [section(`${title}\n${joinLinesWithin(lines, room, 'more projects')}`)];
 }
 
 /** "Billing API: 8 failed, last by Grace Park, passing again" */
@@ -148,18 +145,13 @@ function failuresLine({ failed, last, isPassing }: ProjectFailures): string {
   return `${icon} ${where}: ${failed} failed${author}${isPassing ? ', passing again' : ''}`;
 }
 
-function noFailures(activity: Activity, data: DeploymentsData): string {
-  const { stats } = activity;
+function noFailures(activity: KnownActivity, data: DeploymentsData): string {
+  const { stats, since, gaps, unread } = activity;
+  const isWhole = since === undefined && gaps.length === 0 && unread === undefined;
   const isQuiet = countDeployments(data) === 0 && !(stats?.total_deployments ?? 0);
   if (isQuiet) return ':zzz: No deployments in this period.';
-  if (excludeFailures(activity)) return ':white_check_mark: No failed deployments.';
+  if (isWhole || excludeFailures(activity)) return ':white_check_mark: No failed deployments.';
   return ':information_source: No failed deployments in the events we can see.';
-}
-
-function cutNote({ isTruncated }: DeploymentsData): string {
-  return isTruncated
-    ? ' The service lists the latest 100 events only, so earlier ones are missing here.'
-    : '';
 }
 
 /** A change that a person made with a button of the digest's message. */
@@ -216,7 +208,7 @@ export function threadMessages(
     if (report.kind === 'failed' || report.activity.events.length === 0) return [];
     const { events } = report.activity;
     const of = subjectWords(report.account, project);
-    const title = `${count(events.length, 'event')} of ${of}${report.data.isTruncated ? ', the latest that the service lists' : ''}`;
+    const title = `${count(events.length, 'event')} of ${of}`;
     const blocks = [section(`*Events*  ${title}`), ...feedBlocks(events, zone)];
     const pages = inPages(blocks, { most: MAX_BLOCKS, room: MAX_CHARACTERS }, measureBlock);
     return pages.slice(0, MAX_REPLIES).map((blocks, at): Message => {
@@ -230,9 +222,7 @@ function measureBlock(block: KnownBlock): number {
   return JSON.stringify(block).length;
 }
 
-const RANGES = ACTIVITY_RANGES.map(
-  (value): Choice => ({ value, text: capitalised(RANGE_WORDS[value].name) }),
-);
+const RANGES = ACTIVITY_RANGES.map((value): Choice => ({ value, text: capitalised(rangeWords(value).name) }));
 const SKIP_QUIET: readonly Choice[] = [
   { value: 'skip_quiet', text: 'Skip it when there were no deployments' },
 ];

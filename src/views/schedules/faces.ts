@@ -1,6 +1,6 @@
 import { bold, capitalised, code } from '../../core/mrkdwn.ts';
 import type { Schedule, ScheduleKind, ScheduleOf } from '../../records/schedules.ts';
-import { RANGE_WORDS } from '../activity/activity.ts';
+import { rangeWords } from '../activity/activity.ts';
 import {
   cadenceWords,
   escalationSentence,
@@ -68,7 +68,7 @@ export const SCHEDULE_FACES = {
     },
     describeDetails(digest) {
       const quiet = digest.skipQuiet ? ', skipped if nothing was deployed' : '';
-      return `${RANGE_WORDS[digest.range].name}, ${cadenceWords(digest)}${quiet}`;
+      return `${rangeWords(digest.range).name}, ${cadenceWords(digest)}${quiet}`;
     },
   },
   guard: {

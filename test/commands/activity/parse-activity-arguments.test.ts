@@ -9,15 +9,22 @@ describe('the words after activity', () => {
     ['the last 7 days', { range: 'last_7_days' }],
     ['this week', { range: 'this_week' }],
     ['storefront today stats', { range: 'today', stats: true, project: 'storefront' }],
+    ['90d stats storefront', { range: 'last_90_days', stats: true, project: 'storefront' }],
+    ['the last 2 weeks', { range: 'last_14_days' }],
+    ['quarter', { range: 'last_90_days' }],
+    ['storefront 400 days', { range: 'last_400_days', project: 'storefront' }],
+    ['7 days', { range: 'last_7_days' }],
     ['7d Billing API', { range: 'last_7_days', project: 'Billing API' }],
   ])('%j', (typed, expected) => {
     expect(readActivityWords(typed === '' ? [] : typed.split(' '))).toEqual({ ...NOTHING, ...expected });
   });
 
-  it.each(['90d', '2 weeks', '24h', 'year', 'yesterday', 'today 7d'])(
+  it.each(['401d', '2 years', '24h', 'this year', 'yesterday', 'today 7d'])(
     '%j is refused with the ranges there are',
     (typed) => {
-      expect(() => readActivityWords(typed.split(' '))).toThrow(/`today`, `7d`, `30d` and `week`/);
+      expect(() => readActivityWords(typed.split(' '))).toThrow(
+        /`today`, `7d`, `30d`, `week`, and any number of days such as `90d`/,
+      );
     },
   );
 });
