@@ -44,18 +44,20 @@ type Refusal = 'tell' | 'post' | 'leave';
  * @throws SlackFailure if Slack refuses the post, may accept the edit later, or as `ifRefused` says
  */
 export async function showCard(workspace: Workspace, card: Card): Promise<MessageRef> {
-  const { ref, root: message, ifRefused } = card;
+  const { ref, ifRefused } = card;
   if (ref === undefined) return postRoot(workspace, card);
   if (ref.ts !== '' && (await editRoot(workspace, card, ref))) return ref;
   if (ifRefused === 'tell') await tellElsewhere(workspace, card, ref);
   if (ifRefused !== 'post') return ref;
-  return postDelivery(workspace, { ...card, id: `${card.id} after ${ref.ts}`, message });
+  return postRoot(workspace, { ...card, id: `${card.id} after ${ref.ts}` });
 }
 
 async function postRoot(workspace: Workspace, card: Card): Promise<MessageRef> {
-  const { id, root: message, ifRefused, person } = card;
+  const { id, root: message, ifRefused, person, attempt } = card;
   try {
-    return await postDelivery(workspace, { ...card, message });
+    // A job or request that counts its attempts stores the message itself.
+    const post = attempt === undefined ? deliver : postDelivery;
+    return await post(workspace, { ...card, message });
   } catch (error) {
     if (ifRefused !== 'tell' || person === undefined || !isRefusal(error)) throw error;
     const channel = await workspace.slack.openDirect(person);
@@ -64,7 +66,7 @@ async function postRoot(workspace: Workspace, card: Card): Promise<MessageRef> {
   }
 }
 
-/** Returns false if Slack refused the edit for good. */
+/** Returns false if Slack refused the edit, and nothing is to repeat it. */
 async function editRoot(workspace: Workspace, card: Card, ref: MessageRef): Promise<boolean> {
   const { ifRefused, signal } = card;
   const root = await nameExcluded(workspace, card.root);
@@ -76,7 +78,7 @@ async function editRoot(workspace: Workspace, card: Card, ref: MessageRef): Prom
     logRefused(workspace, ref.channel, error);
     // The edit is repeated later. The news goes elsewhere at once, so that nobody waits.
     if (ifRefused === 'tell' && error.kind === 'unreachable') await tellElsewhere(workspace, card, ref);
-    if (!isRefusal(error)) throw error;
+    if (ifRefused === 'tell' && !isRefusal(error)) throw error;
     return false;
   }
 }

@@ -42,8 +42,8 @@ export type Submitted = Audited &
   (
     | { kind: 'errors'; errors: Record<string, string>; base?: string; lacks?: Explained['lacks'] }
     | { kind: 'view'; view: ModalView }
-    /** Closes the modal, then runs `after`. Its reply goes to the place that the modal was opened from. */
-    | { kind: 'close'; after?: () => Promise<Reply> }
+    /** Shows `card`, closes the modal, then runs `after`. Its reply goes to the place that the modal was opened from. */
+    | { kind: 'close'; after?: () => Promise<Reply>; card?: Reply }
   );
 
 export interface ViewState {
@@ -280,7 +280,10 @@ export function replyPrivately(message: Message, audit?: Audited['audit']): Repl
 }
 
 /** Replaces the message whose button was used. */
-export function replyInPlace(message: Message, audit?: Audited['audit']): Reply {
+export function replyInPlace(
+  message: Message,
+  audit?: Audited['audit'],
+): Extract<Reply, { kind: 'replace' }> {
   return { kind: 'replace', message, audit };
 }
 

@@ -99,9 +99,30 @@ export interface Audited {
   audit?: Change | readonly Change[] | undefined;
 }
 
+/**
+ * A message about a change, in its own channel. The pipeline shows it before the request counts as done, and tells a person
+ * elsewhere too.
+ */
+export interface CardReply extends Audited {
+  kind: 'card';
+  channel: string;
+  message: Message;
+  /** The message that it replaces, e.g. the one whose button opened a form. Default: a new one. */
+  ts?: string | undefined;
+  /** True if the change holds although Deckhand cannot post there. Only the person then gets the message. */
+  isDone?: true;
+  /** Takes the change back if Slack certainly did not post the message. */
+  undo?: (() => Promise<unknown>) | undefined;
+  /** Called once Slack shows it. `ts` is empty if Slack did not give it. */
+  onShown?: ((ts: string) => Promise<void>) | undefined;
+  /** The person's own answer. Default: nothing in that channel, and the message elsewhere. */
+  answer?: Exclude<Reply, { kind: 'card' }> | undefined;
+}
+
 /** A handler's reply. Only the pipeline sends it. */
 export type Reply = Audited &
   (
+    | CardReply
     | { kind: 'private'; message: Message }
     /** `isDone`: the change has been made. If Deckhand cannot post in the channel, it then tells only the person. */
     | { kind: 'channel'; message: Message; thread?: string; isDone?: true }

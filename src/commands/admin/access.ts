@@ -3,7 +3,7 @@ import { showCard } from '../../cards/card.ts';
 import { GIVEN_ROLES } from '../../core/choices.ts';
 import type { Message, Reply } from '../../core/message.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
-import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
+import { isSlackFailure } from '../../slack/failure.ts';
 import {
   accessAnswerMessage,
   accessAskedMessage,
@@ -164,6 +164,6 @@ async function updateAll(workspace: Workspace, { questions }: AccessRequest, roo
   for (const { channel, ts } of questions) {
     const ref = { channel, ts };
     const card = { id: `question ${ts}`, channel, ref, root, cause: 'answer', ifRefused: 'leave' } as const;
-    await undefinedOnSlackError(showCard(workspace, card));
+    await showCard(workspace, card);
   }
 }

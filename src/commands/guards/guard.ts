@@ -31,12 +31,7 @@ import {
   readEscalation,
   typedAfter,
 } from '../schedules/cadence-words.ts';
-import {
-  announceSchedule,
-  expectAllowedThere,
-  recordChange,
-  resolveSchedule,
-} from '../schedules/schedules.ts';
+import { expectAllowedThere, replyWithCard, resolveSchedule } from '../schedules/schedules.ts';
 import {
   type Filled,
   openTimedForm,
@@ -89,9 +84,7 @@ const guardRun = defineCommand({
     const list = code(`${workspace.word} guard list`);
     const result = `You hear only if something is unreachable; ${list} has the result.`;
     const message = say(`:shield: <@${invocation.user}> started ${described}. ${result}`);
-    const reply = await announceSchedule(context, guard, message, { isOptional: true });
-    await recordChange(context, 'guard run', guard);
-    return reply;
+    return replyWithCard(context, guard, message, { what: 'guard run', isDone: true });
   },
 });
 

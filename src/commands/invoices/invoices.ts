@@ -24,7 +24,7 @@ import {
 } from '../command.ts';
 import { invoicePicker } from '../option-sources.ts';
 import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
-import { listSchedules, postNewCard } from '../schedules/schedules.ts';
+import { listSchedules, replyWithNew } from '../schedules/schedules.ts';
 import { resolveAccount } from '../targets/targets.ts';
 
 export const invoices = defineCommand({
@@ -180,7 +180,7 @@ async function beginNotices(context: CommandContext): Promise<Reply> {
   const { invoices } = await workspace.accounts.use(account, (client) => INVOICES.fetch(client));
   const knownInvoices = knownFrom(invoices, workspace.clock.now());
   const requested = { channel, account: account.name, requestId, createdBy, knownInvoices };
-  return postNewCard(context, await addNotices(workspace, requested), 'invoices notify');
+  return replyWithNew(context, await addNotices(workspace, requested), 'invoices notify');
 }
 
 async function showState(context: CommandContext, isMeant?: IsMeant): Promise<Reply> {

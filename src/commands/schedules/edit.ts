@@ -22,13 +22,7 @@ import {
 } from '../command.ts';
 import { askAboutConflicts, ChangedMeanwhile, findLastChanger, saveUnchanged } from '../shared-form.ts';
 import { ScheduleButton } from './lifecycle.ts';
-import {
-  createRemovedError,
-  expectAllowedThere,
-  recordChange,
-  resolveSchedule,
-  showEdited,
-} from './schedules.ts';
+import { createRemovedError, expectAllowedThere, replyWithEdited, resolveSchedule } from './schedules.ts';
 
 /** How schedules of a kind are edited in a form. */
 interface EditForm<K extends ScheduleKind, Choices extends object> {
@@ -139,9 +133,7 @@ async function submitEdit<K extends ScheduleKind, Choices extends object>(
     if (!isDeepStrictEqual(form.readValues(current), form.readValues(schedule))) throw new ChangedMeanwhile();
   });
   if (edited === undefined) throw createRemovedError(schedule);
-  await showEdited(context, edited, from);
-  await recordChange(context, name, edited);
-  return { kind: 'close' };
+  return { kind: 'close', card: await replyWithEdited(context, edited, from, { what: name }) };
 }
 
 /** The person who made the schedule what it is. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { deliver } from '../../cards/deliver.ts';
 import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
-import type { Reply } from '../../core/message.ts';
+import type { Message, Reply } from '../../core/message.ts';
 import { isAsleep, isPersonal, type Schedule, type ScheduleKind } from '../../records/schedules.ts';
 import { SCHEDULE_TYPES } from '../../scheduler/schedule-types.ts';
 import { pauseSchedule } from '../../scheduler/schedules/lifecycle.ts';
@@ -23,16 +23,16 @@ import {
   replyPrivately,
 } from '../command.ts';
 import {
-  announceSchedule,
   changeCard,
   createRemovedError,
+  describeChange,
   expectAllowedThere,
   listSchedules,
-  moveButtons,
-  recordChange,
   redrawPosted,
   removalCard,
+  replyWithCard,
   resolveSchedule,
+  storeCard,
   toShownSchedule,
 } from './schedules.ts';
 
@@ -134,15 +134,8 @@ async function changeNamed(
   const { state } = schedule;
   // A resumed schedule that cannot post is paused again.
   const undo = async () => state.kind === 'paused' && pauseSchedule(context.workspace, changed, state);
-  const card = changeCard(changed, done, context);
-  const reply = await announceSchedule(
-    context,
-    changed,
-    card,
-    done === 'resumed' ? { undo } : { isOptional: true },
-  );
-  await recordChange(context, audited, changed);
-  return reply;
+  const holds = done === 'resumed' ? { undo } : ({ isDone: true } as const);
+  return replyWithCard(context, changed, changeCard(changed, done, context), { what: audited, ...holds });
 }
 
 /** Changes a schedule if its own channel allows the command. */
@@ -169,7 +162,6 @@ function createButton(kind: ScheduleKind, operation: Operation): Action {
       const { message } = context;
       const schedule = await resolveSchedule(kind, context, id);
       const changed = await changeSchedule(operation, context, schedule);
-      await recordChange(context, audited, changed);
       const card = changeCard(changed, done, context, list);
       // Slack sends no content of a message that only one person sees.
       const isShared = message !== undefined;
@@ -177,16 +169,17 @@ function createButton(kind: ScheduleKind, operation: Operation): Action {
       const redrawn = message && redrawPosted(message, changed, done, context);
       const { messageTs: ts } = context.invocation;
       const isCard = list === undefined && redrawn === undefined && ts !== undefined;
-      if (isSeen) await moveButtons(context.workspace, changed, isCard ? { ts, text: card.text } : undefined);
-      else await announceSchedule(context, changed, card, { isOptional: true });
-      const removed = done === 'removed' ? card : undefined;
-      if (list !== undefined)
-        return replyInPlace(await listSchedules(kind, context, list, { removed, isShared }));
-      if (isNotice && message !== undefined) {
+      if (isSeen) await storeCard(context.workspace, changed, isCard ? { ts, text: card.text } : undefined);
+      const drawInPlace = async (): Promise<Message> => {
+        const removed = done === 'removed' ? card : undefined;
+        if (list !== undefined) return listSchedules(kind, context, list, { removed, isShared });
+        if (!isNotice || message === undefined) return redrawn ?? card;
         const { text, blocks } = withoutElement(message, { value });
-        return replyInPlace({ text, blocks: [...blocks, ...card.blocks.slice(0, 1)] });
-      }
-      return replyInPlace(redrawn ?? card);
+        return { text, blocks: [...blocks, ...card.blocks.slice(0, 1)] };
+      };
+      const answer = replyInPlace(await drawInPlace(), describeChange(audited, changed));
+      if (isSeen) return answer;
+      return replyWithCard(context, changed, card, { what: audited, isDone: true, answer });
     },
   };
 }
@@ -249,11 +242,10 @@ export async function removeHere(
   const [first] = here;
   if (first === undefined) throw new UserError(`This channel has no ${plural}.`, commands.add);
   await removeSchedules(workspace, here, invocation.requestId);
-  for (const schedule of here) {
-    await moveButtons(workspace, schedule);
-    await recordChange(context, commands.remove, schedule);
-  }
-  return announceSchedule(context, first, removalCard(here, context), { isOptional: true });
+  for (const schedule of here) await storeCard(workspace, schedule);
+  const message = removalCard(here, context);
+  const audit = here.map((schedule) => describeChange(commands.remove, schedule));
+  return { kind: 'card', channel: first.channel, message, isDone: true, audit };
 }
 
 function undoAction(kind: ScheduleKind): Action {
@@ -271,17 +263,17 @@ function undoAction(kind: ScheduleKind): Action {
       );
       if (restored === undefined)
         throw new UserError('A removal can be undone once, within 10 minutes.', commands.add);
-      for (const schedule of restored) await recordChange(context, change, schedule);
+      const audit = restored.map((schedule) => describeChange(change, schedule));
       if (list === undefined) {
         const card = restoredCard(restored.map(toShownSchedule), invocation.user);
         const [only, ...others] = restored;
         const ts =
           others.length === 0 && invocation.channel === only?.channel ? invocation.messageTs : undefined;
-        if (only !== undefined && ts !== undefined)
-          await moveButtons(workspace, only, { ts, text: card.text });
-        return replyInPlace(card);
+        if (only !== undefined && ts !== undefined) await storeCard(workspace, only, { ts, text: card.text });
+        return replyInPlace(card, audit);
       }
-      return replyInPlace(await listSchedules(kind, context, list, { isShared: message !== undefined }));
+      const isShared = message !== undefined;
+      return replyInPlace(await listSchedules(kind, context, list, { isShared }), audit);
     },
   });
 }

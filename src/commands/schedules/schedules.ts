@@ -1,9 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { closest, distance } from 'fastest-levenshtein';
-import { deliver } from '../../cards/deliver.ts';
+import { showCard } from '../../cards/card.ts';
 import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
-import { isDirect, type Message, mayRead, type Reply } from '../../core/message.ts';
+import {
+  type CardReply,
+  type Change,
+  isDirect,
+  type Message,
+  mayRead,
+  type Reply,
+} from '../../core/message.ts';
 import { code, dateTime, unmarked } from '../../core/mrkdwn.ts';
 import { isNamed } from '../../core/names.ts';
 import {
@@ -22,7 +29,7 @@ import { readPolling } from '../../scheduler/schedules/polling.ts';
 import { removeSchedules } from '../../scheduler/schedules/start.ts';
 import { ACTIVITY } from '../../scheduler/watches/feed.ts';
 import { canBePushed, isPushFor } from '../../scheduler/watches/push.ts';
-import { isSlackFailure, mayHavePosted, undefinedOnSlackError } from '../../slack/failure.ts';
+import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { say } from '../../views/blocks/message.ts';
 import { withFooterChange } from '../../views/digests/digest.ts';
 import { notifyStateMessage } from '../../views/invoices/invoices.ts';
@@ -42,7 +49,7 @@ import { timedLines } from '../../views/schedules/timed.ts';
 import { describeSchedule, nameSchedule, scheduleWords } from '../../views/schedules/words.ts';
 import { watchLines } from '../../views/watches/watch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type CommandContext, replyPrivately } from '../command.ts';
+import type { CommandContext } from '../command.ts';
 import { findRefusal } from '../permission.ts';
 import { lookUpProject } from '../targets/targets.ts';
 
@@ -288,89 +295,79 @@ export function createRemovedError(schedule: Schedule): UserError {
   return new UserError(`Somebody has removed ${describeSchedule(schedule)}.`, list);
 }
 
-/**
- * Posts a card once, in the schedule's channel or in the thread of a mention there. A person elsewhere sees it too.
- * @param isOptional true if the change holds although Deckhand cannot post there
- * @param undo takes the change back if Slack certainly did not post the card
- * @throws SlackFailure
- */
-export async function announceSchedule(
-  { invocation, workspace }: CommandContext,
+interface CardOptions extends Pick<CardReply, 'ts' | 'isDone' | 'undo' | 'answer'> {
+  /** Name of the change in the audit log. */
+  what: string;
+}
+
+/** Replies with a card in the schedule's channel, which then has the schedule's buttons. */
+export function replyWithCard(
+  { workspace }: CommandContext,
   schedule: Schedule,
-  card: Message,
-  { isOptional = false, undo }: { isOptional?: boolean; undo?: () => Promise<unknown> } = {},
+  message: Message,
+  { what, ...options }: CardOptions,
+): CardReply {
+  const onShown = (ts: string): Promise<void> =>
+    storeCard(workspace, schedule, ts === '' ? undefined : { ts, text: message.text });
+  const audit = describeChange(what, schedule);
+  return { kind: 'card', channel: schedule.channel, message, onShown, audit, ...options };
+}
+
+/** Replies with the card of a new schedule, which is removed if Slack does not post the card. */
+export function replyWithNew(
+  context: CommandContext,
+  schedule: Schedule,
+  what: string,
+  message = changeCard(schedule, 'set up', context),
+): CardReply {
+  const undo = () => removeSchedules(context.workspace, [schedule], context.invocation.requestId);
+  return replyWithCard(context, schedule, message, { what, undo });
+}
+
+/** Replies with the card in place of the message whose button opened the form. A list there is drawn again. */
+export async function replyWithEdited(
+  context: CommandContext,
+  edited: Schedule,
+  from: OpenedFrom | undefined,
+  { what, card = changeCard(edited, 'edited', context) }: { what: string; card?: Message },
 ): Promise<Reply> {
-  const { channel } = schedule;
-  const id = `changed ${channel} ${invocation.requestId}`;
-  const threadTs = channel === invocation.channel ? invocation.answerTs : undefined;
-  try {
-    const { ts } = await deliver(workspace, { id, channel, threadTs, message: card });
-    await moveButtons(workspace, schedule, ts === '' ? undefined : { ts, text: card.text });
-  } catch (error) {
-    if (isSlackFailure(error) && !mayHavePosted(error)) await undo?.();
-    if (!isOptional || !isSlackFailure(error, 'gone', 'forbidden', 'revoked')) throw error;
-    return replyPrivately(card);
+  const { workspace, invocation } = context;
+  const answer = { kind: 'nothing' } as const;
+  const isThere = from?.channel === edited.channel;
+  if (from !== undefined && (from.list !== undefined || !isThere)) {
+    const { channel, ts, list } = from;
+    const there = { ...context, invocation: { ...invocation, channel } };
+    const message =
+      list === undefined ? card : await listSchedules(edited.kind, there, list, { isShared: true });
+    const update = workspace.slack.update({ channel, ts }, message).then(() => true);
+    if ((await undefinedOnSlackError(update)) && isThere) {
+      await storeCard(workspace, edited);
+      return { ...answer, audit: describeChange(what, edited) };
+    }
   }
-  return channel === invocation.channel ? { kind: 'nothing' } : replyPrivately(card);
+  const ts = isThere && from?.list === undefined ? from?.ts : undefined;
+  return replyWithCard(context, edited, card, { what, ts, isDone: true, answer });
 }
 
 /**
- * Takes the buttons off the message that had them until now.
- * @param card the message that has them now; undefined if that is no card, or if Slack did not name it
+ * Stores which message is the schedule's card. The one before it loses its buttons.
+ * @param card undefined if a list has the buttons now, or if Slack did not name the message
  */
-export async function moveButtons(
-  { slack, schedules }: Workspace,
+export async function storeCard(
+  workspace: Workspace,
   schedule: Schedule,
   card?: Schedule['card'],
 ): Promise<void> {
   const { channel, card: before } = schedule;
   if (isDeepStrictEqual(before, card)) return;
-  await schedules.change(schedule, (current) => ({ ...current, card }));
-  if (before !== undefined && before.ts !== card?.ts)
-    await undefinedOnSlackError(slack.update({ channel, ts: before.ts }, say(before.text)));
+  await workspace.schedules.change(schedule, (current) => ({ ...current, card }));
+  if (before === undefined || before.ts === card?.ts) return;
+  const ref = { channel, ts: before.ts };
+  const old = { id: `card ${ref.ts}`, channel, ref, root: say(before.text), cause: 'replaced' };
+  await showCard(workspace, { ...old, ifRefused: 'leave' });
 }
 
-/** Posts the card of a new schedule, or removes the schedule if Slack did not post the card. */
-export async function postNewCard(
-  context: CommandContext,
-  schedule: Schedule,
-  what: string,
-  card = changeCard(schedule, 'set up', context),
-): Promise<Reply> {
-  const undo = () => removeSchedules(context.workspace, [schedule], context.invocation.requestId);
-  const reply = await announceSchedule(context, schedule, card, { undo });
-  await recordChange(context, what, schedule);
-  return reply;
-}
-
-/**
- * Updates the card or list whose button opened the form. Posts a card if neither is in the schedule's channel, or if Slack
- * refuses the update.
- */
-export async function showEdited(
-  context: CommandContext,
-  edited: Schedule,
-  from: OpenedFrom | undefined,
-  card = changeCard(edited, 'edited', context),
-): Promise<void> {
-  if (from !== undefined) {
-    const { channel, ts, list } = from;
-    const there = { ...context, invocation: { ...context.invocation, channel } };
-    const message =
-      list === undefined ? card : await listSchedules(edited.kind, there, list, { isShared: true });
-    const update = context.workspace.slack.update({ channel, ts }, message).then(() => true);
-    if ((await undefinedOnSlackError(update)) && channel === edited.channel)
-      return moveButtons(context.workspace, edited, list === undefined ? { ts, text: card.text } : undefined);
-  }
-  await announceSchedule(context, edited, card, { isOptional: true });
-}
-
-export function recordChange(
-  { invocation, workspace }: CommandContext,
-  what: string,
-  schedule: Schedule,
-): Promise<void> {
-  const { channel: where } = schedule;
-  const target = unmarked(scheduleWords(schedule));
-  return workspace.audit.record({ requestedBy: invocation.user, what, where, target, result: 'done' });
+/** A change of a schedule for the audit log. */
+export function describeChange(what: string, schedule: Schedule): Change {
+  return { what, where: schedule.channel, target: unmarked(scheduleWords(schedule)) };
 }

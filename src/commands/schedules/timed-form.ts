@@ -42,12 +42,11 @@ import { ESCALATION_FLAGS, findCadenceFault, readTime } from './cadence-words.ts
 import { editCommand } from './edit.ts';
 import { type Operation, scheduleCommands } from './lifecycle.ts';
 import {
-  announceSchedule,
   changeCard,
   createRemovedError,
   expectAllowedThere,
-  postNewCard,
-  recordChange,
+  replyWithCard,
+  replyWithNew,
 } from './schedules.ts';
 
 /** Fields of the forms; account and project as named. Only digests have range and skip_quiet, and only guards the last two. */
@@ -242,8 +241,7 @@ async function submitNew(
     const banner = `${describeExisting(same)} Nothing was saved.`;
     return { kind: 'view', view: comeBack(today, state, merged, banner) };
   }
-  const reply = await storeTimed(feature, context, channel, choices);
-  return { kind: 'close', ...(reply.kind === 'private' ? { after: async () => reply } : {}) };
+  return { kind: 'close', card: await storeTimed(feature, context, channel, choices) };
 }
 
 /** Sets up a schedule by words. Choices that the words leave out stay, if it exists. */
@@ -280,7 +278,7 @@ async function storeTimed(
   const same = await findSame(feature, context, channel, requested);
   if (same === undefined) {
     const schedule = await addTimed(workspace, { ...requested, requestId, channel, createdBy });
-    return postNewCard(context, schedule, `${feature.kind} add`);
+    return replyWithNew(context, schedule, `${feature.kind} add`);
   }
   const choices =
     requested.kind === 'guard' && same.kind === 'guard'
@@ -290,9 +288,7 @@ async function storeTimed(
     return replyPrivately(say(`Already set up: ${describeSchedule(same)}.`));
   const edited = await editTimed(workspace, same.id, choices);
   if (edited === undefined) throw createRemovedError(same);
-  const reply = await announceSchedule(context, edited, changeCard(edited, 'edited', context));
-  await recordChange(context, `${same.kind} edit`, edited);
-  return reply;
+  return replyWithCard(context, edited, changeCard(edited, 'edited', context), { what: `${same.kind} edit` });
 }
 
 /** Fields that a repeated set-up may change. */

@@ -18,9 +18,8 @@ import {
 import { ScheduleButton } from '../schedules/lifecycle.ts';
 import {
   expectAllowedThere,
-  recordChange,
+  replyWithEdited,
   resolveSchedule,
-  showEdited,
   toShownSchedule,
 } from '../schedules/schedules.ts';
 
@@ -56,9 +55,8 @@ async function submit(state: ViewState, context: CommandContext): Promise<Submit
   const { PUBLIC_URL: publicUrl = '' } = workspace.config;
   const note = pushWords({ state: 'on', publicUrl }, publicUrl);
   const change = { done: 'set up', user: watch.createdBy, note } as const;
-  await showEdited(context, watch, from, scheduleCard(toShownSchedule(watch), change));
-  await recordChange(context, 'watch push', watch);
-  return { kind: 'close' };
+  const card = scheduleCard(toShownSchedule(watch), change);
+  return { kind: 'close', card: await replyWithEdited(context, watch, from, { what: 'watch push', card }) };
 }
 
 async function findPushable(

@@ -28,13 +28,7 @@ import {
 import { ESCALATION_FLAGS, formatHour, readClock, readEscalation } from '../schedules/cadence-words.ts';
 import { editCommand } from '../schedules/edit.ts';
 import { scheduleCommands } from '../schedules/lifecycle.ts';
-import {
-  announceSchedule,
-  changeCard,
-  postNewCard,
-  recordChange,
-  toShownSchedule,
-} from '../schedules/schedules.ts';
+import { changeCard, replyWithCard, replyWithNew, toShownSchedule } from '../schedules/schedules.ts';
 import { resolveProjectOrServer } from '../targets/resolve-target.ts';
 import {
   findChosenProject,
@@ -87,11 +81,9 @@ const watch = defineCommand({
       requestId: invocation.requestId,
     });
     if (kind === 'same') return replyPrivately(say(`:eyes: Already watching ${describeWatched(schedule)}.`));
-    if (kind === 'new') return postNewCard(context, schedule, 'watch', await drawNew(context, schedule));
+    if (kind === 'new') return replyWithNew(context, schedule, 'watch', await drawNew(context, schedule));
     const done = kind === 'changed' ? 'edited' : kind;
-    const reply = await announceSchedule(context, schedule, changeCard(schedule, done, context));
-    await recordChange(context, 'watch', schedule);
-    return reply;
+    return replyWithCard(context, schedule, changeCard(schedule, done, context), { what: 'watch' });
   },
   actions: [pushAction],
   submissions: [pushForm],

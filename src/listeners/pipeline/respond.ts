@@ -1,10 +1,11 @@
+import { showCard } from '../../cards/card.ts';
 import type { CommandContext } from '../../commands/command.ts';
 import { nameAdmins } from '../../commands/permission.ts';
 import { AccountFailure, InstallationEnded, StoreUnavailable } from '../../core/errors.ts';
 import type { Invocation, Message, ModalView, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { newReference } from '../../observability/log.ts';
-import { isPlaceGone, isSlackFailure, isThreadGone } from '../../slack/failure.ts';
+import { isPlaceGone, isSlackFailure, isThreadGone, mayHavePosted } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
 import { splitAnswer } from '../../views/blocks/lists.ts';
@@ -13,7 +14,40 @@ import { notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** A reply that is sent as it is; the others need more work first. */
-type Spoken = Exclude<Reply, { kind: 'run' | 'several' }>;
+type Spoken = Exclude<Reply, { kind: 'run' | 'several' | 'card' }>;
+
+/**
+ * Shows the card of a reply.
+ * @returns the reply that remains
+ * @throws SlackFailure after taking the change back
+ */
+export async function showReplyCard(
+  { workspace, invocation }: CommandContext,
+  reply: Reply,
+): Promise<Exclude<Reply, { kind: 'card' }>> {
+  if (reply.kind !== 'card') return reply;
+  const { channel, message, ts, isDone, undo, onShown, answer, audit } = reply;
+  const { requestId, answerTs } = invocation;
+  const isHere = channel === invocation.channel;
+  const inPrivate = { kind: 'private', message, audit } as const;
+  try {
+    const card = await showCard(workspace, {
+      id: `changed ${channel} ${requestId}`,
+      channel,
+      threadTs: isHere ? answerTs : undefined,
+      ref: ts === undefined ? undefined : { channel, ts },
+      root: message,
+      cause: requestId,
+      ifRefused: 'post',
+    });
+    await onShown?.(card.ts);
+  } catch (error) {
+    if (isSlackFailure(error) && !mayHavePosted(error)) await undo?.();
+    if (!isDone || !isSlackFailure(error, 'gone', 'forbidden', 'revoked')) throw error;
+    return answer === undefined || answer.kind === 'nothing' ? inPrivate : { ...answer, audit };
+  }
+  return answer === undefined && !isHere ? inPrivate : { kind: 'nothing', ...answer, audit };
+}
 
 /** Sends a handler's reply to the place of the request. */
 export async function say(context: CommandContext, reply: Spoken): Promise<void> {
@@ -26,7 +60,7 @@ export async function say(context: CommandContext, reply: Spoken): Promise<void>
     case 'channel':
       return postInChannel(workspace, invocation, reply);
     case 'replace':
-      return replaceOrSay(workspace, invocation, reply.message);
+      return replaceMessage(workspace, invocation, reply.message);
     case 'modal':
       return openModal(context, reply);
   }
@@ -181,7 +215,7 @@ async function postInChannel(
   }
 }
 
-/** Replaces the clicked message, public or ephemeral. */
+/** Replaces the clicked message, or answers privately: an ephemeral one needs its response URL, which a restart loses. */
 export async function replaceMessage(
   workspace: Pick<Workspace, 'slack'>,
   invocation: Invocation,
@@ -192,17 +226,8 @@ export async function replaceMessage(
   if (responseUrl !== undefined && (await slack.respond(responseUrl, message, 'replace'))) return;
   if (channel === undefined || messageTs === undefined)
     return respondPrivately(workspace, invocation, message);
-  await slack.update({ channel, ts: messageTs }, message);
-}
-
-/** Replaces the clicked message, or answers privately: an ephemeral one needs its response URL, which a restart loses. */
-async function replaceOrSay(
-  workspace: Pick<Workspace, 'slack'>,
-  invocation: Invocation,
-  message: Message,
-): Promise<void> {
   try {
-    await replaceMessage(workspace, invocation, message);
+    await slack.update({ channel, ts: messageTs }, message);
   } catch (error) {
     if (!isSlackFailure(error, 'gone')) throw error;
     await respondPrivately(workspace, invocation, message);

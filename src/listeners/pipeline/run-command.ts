@@ -36,6 +36,7 @@ import {
   respondPrivately,
   respondWorking,
   say,
+  showReplyCard,
 } from './respond.ts';
 
 /** Typed text, and the choices of menus in place of words. */
@@ -74,7 +75,9 @@ export async function runText(context: RequestContext, request: Typed): Promise<
     target: isSuggestion ? undefined : readTargetNames(matched),
     showProgress: respondWorking(workspace, invocation, command?.name),
     run: async () =>
-      isSuggestion ? suggest(context, text) : runMatched(context, matched, { ...request, text }),
+      isSuggestion
+        ? suggest(context, text)
+        : showReplyCard(context, await runMatched(context, matched, { ...request, text })),
     async respond(reply) {
       await followReply(context, reply, text);
       await removeWorking(workspace, invocation, request.isAnswer);
@@ -132,6 +135,7 @@ export async function followReply(context: RequestContext, reply: Reply, text?: 
       invocation,
       openFormMessage(workspace.word, text, invocation.answerTs),
     );
+  if (reply.kind === 'card') return followReply(context, await showReplyCard(context, reply), text);
   if (reply.kind !== 'several') return say(context, reply);
   for (const part of reply.replies) await followReply(context, part, text);
 }

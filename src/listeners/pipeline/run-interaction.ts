@@ -12,7 +12,13 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import type { SlackHandles, StoredRequest } from '../inbox.ts';
 import type { OptionsBody } from '../payloads/schemas.ts';
 import { type Claim, handleRequest, type Request } from './pipeline.ts';
-import { replaceMessage, respondFailure, respondWorking, storeAnswerThread } from './respond.ts';
+import {
+  replaceMessage,
+  respondFailure,
+  respondWorking,
+  showReplyCard,
+  storeAnswerThread,
+} from './respond.ts';
 import { followReply, type RequestContext } from './run-command.ts';
 import { withAnswer } from './submission-view.ts';
 
@@ -45,7 +51,7 @@ export function createActionRequest(interaction: Interaction<'action'>): Request
         : respondWorking(workspace, invocation, entry?.command.name),
     async run() {
       if (action === undefined) throw outdated('button');
-      return action.run(value, actionContext(interaction));
+      return showReplyCard(interaction, await action.run(value, actionContext(interaction)));
     },
     respond: (reply) => followClick(interaction, reply),
     async explain(error) {
@@ -148,7 +154,10 @@ export function createShortcutRequest(interaction: Interaction<'shortcut'>): Req
         : respondWorking(workspace, invocation, entry?.command.name),
     async run() {
       if (shortcut === undefined) throw outdated('shortcut');
-      return shortcut.run({ ...interaction, messageText: request.messageText });
+      return showReplyCard(
+        interaction,
+        await shortcut.run({ ...interaction, messageText: request.messageText }),
+      );
     },
     respond: (reply) => followReply(interaction, reply),
     async explain(error) {

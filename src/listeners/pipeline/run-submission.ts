@@ -27,6 +27,7 @@ import {
   respondFailure,
   respondPrivately,
   showProgress,
+  showReplyCard,
   storeAnswerThread,
 } from './respond.ts';
 import { followReply, type RequestContext } from './run-command.ts';
@@ -175,7 +176,8 @@ function carryOutForm(sentForm: SentForm): Promise<Submitted> {
     isChange: true,
     async run() {
       if (submission === undefined) throw outdated('form');
-      return submission.submit(state, sentForm).catch((error: unknown) => drawFaults(sentForm, error));
+      const submitted = submission.submit(state, sentForm).then((result) => showFormCard(sentForm, result));
+      return submitted.catch((error: unknown) => drawFaults(sentForm, error));
     },
     async explain(error) {
       const invalid = findInvalid(error);
@@ -184,6 +186,13 @@ function carryOutForm(sentForm: SentForm): Promise<Submitted> {
       return { kind: 'errors', errors: {}, base: failureWords(explained), lacks: explained.lacks };
     },
   });
+}
+
+/** Shows the card of a form's outcome, whose reply then answers the person. */
+async function showFormCard(sentForm: SentForm, submitted: Submitted): Promise<Submitted> {
+  if (submitted.kind !== 'close' || submitted.card === undefined) return submitted;
+  const { audit, ...reply } = await showReplyCard(sentForm, submitted.card);
+  return { kind: 'close', audit, ...(reply.kind === 'nothing' ? {} : { after: async () => reply }) };
 }
 
 /** @throws errors that are not about the form's fields */
