@@ -33,7 +33,7 @@ export interface Card extends Omit<Delivery, 'message'> {
 }
 
 /**
- * Next step if Slack refuses an edit for good. `tell`: the thread gets the message, else the channel, else the person, who
+ * Next step if Slack refuses an edit. `tell`: the thread gets the message, else the channel, else the person, who
  * gets a refused post too. If the card was deleted, `tell` throws. `post`: a new message takes its place. `leave`: the message stays as it is.
  */
 type Refusal = 'tell' | 'post' | 'leave';
