@@ -33,8 +33,8 @@ export interface Card extends Omit<Delivery, 'message'> {
 }
 
 /**
- * Next step if Slack refuses an edit. `tell`: the thread gets the message, else the channel, else the person, who
- * gets a refused post too. If the card was deleted, `tell` throws. `post`: a new message takes its place. `leave`: the message stays as it is.
+ * Next step if Slack refuses an edit. `tell`: the thread gets the message, else the channel, else the person, who gets a
+ * refused post too. If the card was deleted, `tell` throws. `post`: a new message takes its place. `leave`: the message stays.
  */
 type Refusal = 'tell' | 'post' | 'leave';
 
@@ -69,9 +69,8 @@ async function postRoot(workspace: Workspace, card: Card): Promise<MessageRef> {
 /** Returns false if Slack refused the edit, and nothing is to repeat it. */
 async function editRoot(workspace: Workspace, card: Card, ref: MessageRef): Promise<boolean> {
   const { ifRefused, signal } = card;
-  const root = await nameExcluded(workspace, card.root);
   try {
-    await workspace.slack.update(ref, root, signal);
+    await workspace.slack.update(ref, await nameExcluded(workspace, card.root), signal);
     return true;
   } catch (error) {
     if (!isSlackFailure(error) || (ifRefused === 'tell' && isMessageGone(error))) throw error;
