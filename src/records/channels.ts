@@ -49,6 +49,9 @@ export function createChannels(store: Pick<WorkspaceStore, 'collection'>) {
     async get(channel: string | undefined): Promise<Channel> {
       return channel === undefined ? {} : ((await collection.get(channel)) ?? {});
     },
+    async list(): Promise<Array<Channel & { id: string }>> {
+      return (await collection.list()).map(({ id, doc }) => ({ id, ...doc }));
+    },
     change,
     /** Call it if Slack rejects a reply in the channel. `settings` turns threads on again. */
     async turnThreadsOff(channel: string): Promise<void> {

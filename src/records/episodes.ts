@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { hashJson } from '../core/json.ts';
-import { mayRead } from '../core/message.ts';
 import type { ProjectRef } from '../core/project-ref.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import type { JobType } from '../jobs/jobs.ts';
@@ -253,27 +252,6 @@ export function withoutShown(record: EpisodeRecord, earlier: EpisodeRecord): Epi
 export function failingNow({ episodes }: EpisodeRecord): Episode | undefined {
   const last = episodes.at(-1);
   return last?.ending === undefined ? last : undefined;
-}
-
-export interface Failure {
-  key: string;
-  subject: Subject;
-  episode: Episode;
-}
-
-/**
- * Open failures that a person may read, latest first.
- * @param channel all channels if left out
- */
-export async function listFailing(store: WorkspaceStore, user: string, channel?: string): Promise<Failure[]> {
-  const rows = await episodeRecords(store).list();
-  const failing = rows.flatMap(({ id: key, doc }): Failure[] => {
-    const { subject } = doc;
-    const episode = failingNow(doc);
-    const isHere = channel === undefined || subject.channel === channel;
-    return episode === undefined || !isHere || !mayRead(user, subject) ? [] : [{ key, subject, episode }];
-  });
-  return failing.toSorted((one, other) => other.episode.since - one.episode.since);
 }
 
 export type Verb = 'claim' | 'release' | 'close';

@@ -42,13 +42,14 @@ describe('App Home', () => {
     accounts: [KEY],
     defaultAccount: 'acme',
     figures: {},
-    failing: [],
+    failing: { failures: [], settled: [], ages: [] },
     runs: [],
     schedules: [],
     roles: [],
   };
   const draw = (change: Partial<HomeData>) => JSON.stringify(homeView({ ...base, ...change }).blocks);
-  const failing = (amount: number) =>
+  const failing = (amount: number) => ({ failures: failures(amount), settled: [], ages: [] });
+  const failures = (amount: number) =>
     Array.from({ length: amount }, (_, at) => {
       const subject = {
         kind: 'deployments',

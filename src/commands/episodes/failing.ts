@@ -1,74 +1,62 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
-import { type Audited, type Message, mayRead } from '../../core/message.ts';
-import { episodeRecords, type Failure, listFailing, type Verb } from '../../records/episodes.ts';
-import type { Schedule } from '../../records/schedules.ts';
+import type { Audited, Message } from '../../core/message.ts';
+import { episodeRecords, type Verb } from '../../records/episodes.ts';
 import { changeOwner } from '../../scheduler/episodes/episodes.ts';
 import { say } from '../../views/blocks/message.ts';
 import {
+  allFailingMessage,
   FAILING_LISTS,
   type FailingList,
   failingMessage,
-  type ShownFailure,
-} from '../../views/episodes/episode.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
-import { type Action, type CommandContext, defineCommand, parseButton } from '../command.ts';
+} from '../../views/episodes/failing.ts';
+import {
+  type Action,
+  type CommandContext,
+  defineButton,
+  defineCommand,
+  parseButton,
+  replyInPlace,
+  replyPrivately,
+} from '../command.ts';
 import { findRefusal } from '../permission.ts';
+import { readAllFailing, readFailing, readFollowers } from './read-failing.ts';
 
 export const failing = defineCommand({
   name: 'failing',
   phrase: 'shows what happened, and what fails now',
   synonyms: ['failures', 'incident', 'incidents', 'outages', 'status'],
-  summary: 'Shows what fails now in this channel, since when, and who is on it',
+  summary: 'Shows what fails now in this channel, since when, and who is on it; or in all accounts',
+  usage: '[all]',
   role: 'member',
-  run: async (_, context) => ({ kind: 'private', message: await drawFailing(context) }),
+  args: z.object({ scope: z.string().toLowerCase().pipe(z.literal('all')).optional() }),
+  async run({ scope }, context) {
+    const { invocation, workspace } = context;
+    return replyPrivately(
+      scope === 'all'
+        ? allFailingMessage(await readAllFailing(workspace, invocation.user))
+        : await drawFailing(context),
+    );
+  },
+  actions: [
+    defineButton(z.object({}), {
+      actionId: 'failing:closed',
+      run: async (_, context) => replyInPlace(await drawFailing(context, true)),
+    }),
+  ],
 });
 
-/** Lists the failures in the channel. */
-export async function drawFailing({ workspace, invocation }: CommandContext): Promise<Message> {
+/** Lists the failures in the channel. @param isSettledShown true to list those that were closed too */
+export async function drawFailing(
+  { workspace, invocation }: CommandContext,
+  isSettledShown = false,
+): Promise<Message> {
   const { user, channel } = invocation;
-  const [failures, followers] = await Promise.all([
+  const [now, followers] = await Promise.all([
     readFailing(workspace, user, channel),
     readFollowers(workspace, user, channel),
   ]);
-  return failingMessage(failures, followers, { word: workspace.word, channel });
-}
-
-/** Watches and guards that a person may read, in a channel or everywhere if it is undefined. */
-export async function readFollowers(
-  { schedules }: Workspace,
-  user: string,
-  channel: string | undefined,
-): Promise<Schedule[]> {
-  return (await schedules.all()).filter(
-    ({ kind, channel: where, createdBy: person }) =>
-      (kind === 'guard' || kind === 'watch') &&
-      where === (channel ?? where) &&
-      mayRead(user, { channel: where, person }),
-  );
-}
-
-/** Slack needs one call for each address. */
-const MAX_LINKED = 20;
-
-/** Failures in a channel, or everywhere if it is undefined. The first ones have links to their messages. */
-export async function readFailing(
-  { store, home, accounts }: Workspace,
-  user: string,
-  channel: string | undefined,
-): Promise<ShownFailure[]> {
-  const failures = await listFailing(store, user, channel);
-  if (failures.length === 0) return [];
-  const isAccountShown = await accounts.hasSeveral();
-  const withLink = async (failure: Failure, at: number): Promise<ShownFailure> => {
-    const { episode } = failure;
-    const subject = { ...failure.subject, isAccountShown };
-    const { ts } = episode.rootRef ?? {};
-    return ts && at < MAX_LINKED
-      ? { ...failure, subject, link: await home.permalink({ channel: subject.channel, ts }) }
-      : { ...failure, subject };
-  };
-  return Promise.all(failures.map(withLink));
+  return failingMessage(now, followers, { word: workspace.word, channel, isSettledShown });
 }
 
 /** The episode, the owner when Slack showed the button, and the list that contains the button. */

@@ -21,7 +21,8 @@ import {
   replyPrivately,
 } from '../command.ts';
 import { routeCommand, unknownCommand } from '../command-router.ts';
-import { drawFailing, ownerActions, readFailing } from '../episodes/failing.ts';
+import { drawFailing, ownerActions } from '../episodes/failing.ts';
+import { readFailing } from '../episodes/read-failing.ts';
 import { runnable } from '../permission.ts';
 
 /** @param groups a function, because a group contains this command */
@@ -111,7 +112,7 @@ async function drawStart({ invocation, workspace }: CommandContext): Promise<Mes
     word,
     channel,
     accounts: await workspace.accounts.list(invocation),
-    failures: isShown ? await readFailing(workspace, user, invocation.channel) : [],
+    failing: isShown ? await readFailing(workspace, user, invocation.channel) : undefined,
     isAdmin: await workspace.roles.holds(user, 'admin'),
     isOperator: await workspace.roles.holds(user, 'operator'),
     canSignUp: config.SERVICE_SIGNUP_URL !== undefined,

@@ -30,7 +30,7 @@ import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext, SlackEvent } from '../command.ts';
-import { readFailing } from '../episodes/failing.ts';
+import { readFailing } from '../episodes/read-failing.ts';
 import { findRefusal, listRoles, type Refusal } from '../permission.ts';
 
 const LATELY_MS = HOUR_MS;

@@ -13,14 +13,15 @@ import type { SkippedRows } from '../../service/call.ts';
 import { documentDay, listInvoices } from '../../service/invoices.ts';
 import { skippedWords } from '../../views/blocks/lists.ts';
 import { say } from '../../views/blocks/message.ts';
-import { describeFailing, failingMessage } from '../../views/episodes/episode.ts';
+import { describeFailing } from '../../views/episodes/episode.ts';
+import { failingMessage, listOldAges } from '../../views/episodes/failing.ts';
 import { invoicesMessage } from '../../views/invoices/invoices.ts';
 import { PROJECTS_ON_PAGE, projectsMessage } from '../../views/projects/projects.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
 import { runMessage, targetWords } from '../../views/test-access/test-run.ts';
 import { readActivity } from '../activity/activity.ts';
 import type { CommandContext } from '../command.ts';
-import { readFailing, readFollowers } from '../episodes/failing.ts';
+import { readFailing, readFollowers } from '../episodes/read-failing.ts';
 import { resolveAccount, resolveProject, resolveTestTarget } from '../targets/targets.ts';
 
 export type ToolResult = Audited & {
@@ -124,27 +125,36 @@ const failing = defineTool({
     const { user } = invocation;
     // Nothing follows the conversation with the assistant, so it counts as no channel.
     const channel = isDirect(invocation.channel) ? undefined : invocation.channel;
-    const failures = await readFailing(workspace, user, channel);
+    const now = await readFailing(workspace, user, channel);
     const followers = await readFollowers(workspace, user, channel);
     const paused = followers.filter(({ state }) => state.kind === 'paused').map(describeSchedule);
-    const rows = failures.map(({ subject, episode }) => ({
+    const rows = now.failures.map(({ subject, episode }) => ({
       project: subject.name,
       account: subject.account,
       what: unmarked(describeFailing(subject, episode)),
       since: new Date(episode.since).toISOString(),
       failures: episode.failures,
       who_is_on_it: episode.owner === undefined ? null : `<@${episode.owner}>`,
-      channel: subject.channel,
+      channel: subject.channel || null,
       tested: episode.diagnosis && unmarked(episode.diagnosis.line),
       unreachable: episode.items?.map(({ title, message }) => ({ name: title, reason: message })),
     }));
     return {
-      data: { ...limitRows('failing', rows), followed: followers.length, paused: paused.map(unmarked) },
+      data: {
+        ...limitRows('failing', rows),
+        closed_and_not_mended: now.settled.map(({ subject }) => subject.name).slice(0, MAX_ROWS),
+        as_of: Object.fromEntries(
+          now.ages.map(({ account: name, readAt }) => [name, new Date(readAt).toISOString()]),
+        ),
+        warnings: listOldAges(now.ages).map(unmarked),
+        followed: followers.length,
+        paused: paused.map(unmarked),
+      },
       next:
         rows.length === 0
           ? 'Ask activity for what was deployed.'
           : 'Ask test_access whether a project can be reached, or activity for its deployments.',
-      message: failingMessage(failures, followers, { word: workspace.word, channel }),
+      message: failingMessage(now, followers, { word: workspace.word, channel }),
     };
   },
 });

@@ -379,17 +379,21 @@ export async function forgetPolling(
 
 /** The state of the polls of an account. */
 interface Polling extends Pick<Pace, 'lookedAt' | 'failures'> {
+  /** Time between two polls. */
+  intervalMs: number;
   /** End of the wait that the service asked for; undefined if it asked for none or the wait is over. */
   waitsUntil: number | undefined;
 }
 
 export async function readPolling(
-  { clock, store }: Pick<Workspace, 'clock' | 'store'>,
+  workspace: Workspace,
   interval: PollInterval,
 ): Promise<(account: string) => Polling> {
+  const { clock, store } = workspace;
   const paces = new Map((await openPaces(store).list()).map(({ id, doc }) => [id, doc]));
   return (account) => {
-    const { failures, lookedAt, retryAt = 0 } = paces.get(makePaceId(interval, account)) ?? STEADY_PACE;
-    return { failures, lookedAt, waitsUntil: retryAt > clock.now() ? retryAt : undefined };
+    const pace = paces.get(makePaceId(interval, account)) ?? STEADY_PACE;
+    const { failures, lookedAt, retryAt = 0, pauseMs: intervalMs = interval.intervalMs(workspace) } = pace;
+    return { failures, lookedAt, intervalMs, waitsUntil: retryAt > clock.now() ? retryAt : undefined };
   };
 }

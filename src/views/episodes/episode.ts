@@ -1,13 +1,10 @@
 import type { Button } from '@slack/types';
-import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
+import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, dateTime, joinLinesWithin, link, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
 import { HOUR_MS } from '../../core/time/clock.ts';
-import type { Episode, Failure, News, ShownSubject, Subject, Verb } from '../../records/episodes.ts';
-import type { Schedule } from '../../records/schedules.ts';
+import type { Episode, News, ShownSubject, Subject, Verb } from '../../records/episodes.ts';
 import { roughly } from '../blocks/formats.ts';
 import { button, buttons, context, LIMITS, safeUrl, say, section } from '../blocks/message.ts';
-import { whyPaused } from '../schedules/schedule.ts';
-import { describeSchedule } from '../schedules/words.ts';
 import { drawPlan, itemLines } from '../test-access/items.ts';
 
 type Ended = NonNullable<Episode['ending']>['kind'] | undefined;
@@ -129,93 +126,6 @@ export function describeFailing({ kind }: Subject, { items = [] }: Episode): str
   return `${new Intl.ListFormat('en-GB').format(visible)} ${names.length === 1 ? 'is' : 'are'} unreachable`;
 }
 
-/** Places that list failures. A click on a list's button updates that list. */
-export const FAILING_LISTS = ['failing', 'start'] as const;
-export type FailingList = (typeof FAILING_LISTS)[number];
-
-export interface ShownFailure extends Failure {
-  subject: ShownSubject;
-  /** Address of its message. */
-  link?: string | undefined;
-}
-
-/**
- * Maximum number of failures with buttons, to stay within Slack's limit. The others have buttons on their own
- * messages.
- */
-const MAX_WITH_BUTTONS = 4;
-
-/** A failure in one line, for App Home and lists. @param isPlaced true if the line names the channel */
-export function failureLine({ subject, episode, link: address }: ShownFailure, isPlaced: boolean): string {
-  const where = isPlaced && subject.person === undefined ? ` in <#${subject.channel}>` : '';
-  const onIt = episode.owner === undefined ? '' : `, <@${episode.owner}> is on it`;
-  const url = safeUrl(address);
-  const line = `:rotating_light: *${describeEpisode(subject, episode).title}*${where}${onIt}`;
-  return url === undefined ? line : `${line}  <${url}|show>`;
-}
-
-/** Failures with the buttons of their messages. @param isPlaced true if the list covers several channels */
-export function failureBlocks(
-  failures: readonly ShownFailure[],
-  list: FailingList,
-  isPlaced = false,
-): KnownBlock[] {
-  const rest = failures.slice(MAX_WITH_BUTTONS).map((one) => failureLine(one, isPlaced));
-  return [
-    ...failures.slice(0, MAX_WITH_BUTTONS).flatMap((failure) => {
-      const { key, subject, episode } = failure;
-      const { latest, diagnosis, items = [] } = episode;
-      const failed = items.map((item) => ({ ...item, status: 'error' as const }));
-      const tested = diagnosis === undefined ? [] : [`:mag: ${diagnosis.line}`];
-      const details = subject.kind === 'reachability' ? [itemLines(failed)] : [...latest, ...tested];
-      return [
-        section(joinLinesWithin([failureLine(failure, isPlaced), ...details], 1000)),
-        ...drawEpisodeButtons(key, subject, episode, list),
-      ];
-    }),
-    ...(rest.length === 0 ? [] : [section(joinLinesWithin(rest, LIMITS.sectionText))]),
-  ];
-}
-
-/** The failures as text, for notifications. */
-export function failureTitles(failures: readonly Failure[]): string {
-  const titles = failures.map(({ subject, episode }) => describeEpisode(subject, episode).title);
-  return joinLinesWithin(titles, 1000).replaceAll('\n', '; ');
-}
-
-/** Open failures in a channel, or everywhere if it is undefined. @param followers the watches and guards there */
-export function failingMessage(
-  failures: readonly ShownFailure[],
-  followers: readonly Schedule[],
-  { word, channel }: { word: string; channel: string | undefined },
-): Message {
-  const paused = followers.flatMap((schedule) => {
-    const { state } = schedule;
-    return state.kind === 'paused' ? [`${describeSchedule(schedule)}: paused ${whyPaused(state)}`] : [];
-  });
-  const notes =
-    paused.length === 0
-      ? []
-      : [
-          context(
-            `:double_vertical_bar: Not followed now: ${joinLinesWithin(paused, 1000).replaceAll('\n', '; ')}.`,
-          ),
-        ];
-  if (failures.length > 0)
-    return {
-      text: failureTitles(failures),
-      blocks: [...failureBlocks(failures, 'failing', channel === undefined), ...notes],
-    };
-  const isFollowed = followers.length > paused.length;
-  if (isFollowed) return say(':large_green_circle: Nothing followed here is failing.', ...notes);
-  if (followers.length > 0) return say('No failure is open here.', ...notes);
-  const first = code(`${word} ${isDirect(channel) ? 'watch mine' : 'watch <project>'}`);
-  const then = isDirect(channel)
-    ? 'sends you your own failures; App Home shows those of channels'
-    : 'follows a project';
-  return say(`Nothing is followed here yet, so no failure is noticed. ${first} ${then}.`);
-}
-
 /** Buttons under a message of a personal watch. */
 export function muteButtons(account: string): KnownBlock[] {
   return buttons(button('Mute for today', 'watch:mute', { value: { account } }));
@@ -225,11 +135,11 @@ export function muteButtons(account: string): KnownBlock[] {
  * In a direct message, nobody else could take the failure.
  * @param list the list that contains the buttons, if not the root
  */
-function drawEpisodeButtons(
+export function drawEpisodeButtons(
   key: string,
   subject: Subject,
   { id, owner, failures }: Episode,
-  list?: FailingList,
+  list?: string,
 ): KnownBlock[] {
   const { person, account, kind, name, project, permalink = project } = subject;
   const stable = project === permalink ? {} : { identifier: project };

@@ -4,8 +4,14 @@ import { bold, code } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Channel } from '../../records/channels.ts';
 import { packed } from '../blocks/lists.ts';
-import { button, buttons, context, headed, LIMITS, say, section } from '../blocks/message.ts';
-import { failureBlocks, failureTitles, type ShownFailure } from '../episodes/episode.ts';
+import { button, buttons, context, headed, LIMITS, notes, say, section } from '../blocks/message.ts';
+import {
+  type FailingNow,
+  failureBlocks,
+  failureTitles,
+  listOldAges,
+  settledWords,
+} from '../episodes/failing.ts';
 
 export interface HelpEntry {
   name: string;
@@ -97,8 +103,8 @@ export interface StartView {
   word: string;
   accounts: readonly Account[];
   channel: Channel;
-  /** The channel's open failures. */
-  failures?: readonly ShownFailure[];
+  /** Undefined if the command `failing` is switched off in the channel. */
+  failing?: FailingNow | undefined;
   isAdmin: boolean;
   isOperator: boolean;
   /** True if the service's sign-up is configured. */
@@ -110,10 +116,12 @@ export function startMessage(view: StartView): Message {
   const [sentence, ...next] = chooseNextStep(view);
   const help = context(`${code(`${view.word} help`)} lists all commands.`);
   const message = say(sentence, ...buttons(...next), help);
-  const { failures = [] } = view;
-  if (failures.length === 0) return message;
+  const { failures = [], settled = [], ages = [] } = view.failing ?? {};
+  const more = settled.length === 0 ? [] : [settledWords({ failures, settled })];
+  const below = notes(...more, ...listOldAges(ages).map((words) => `:hourglass: ${words}`));
+  if (failures.length === 0) return { ...message, blocks: [...below, ...message.blocks] };
   const text = `${failureTitles(failures)}. ${message.text}`;
-  return { text, blocks: [...failureBlocks(failures, 'start'), ...message.blocks] };
+  return { text, blocks: [...failureBlocks(failures, 'start'), ...below, ...message.blocks] };
 }
 
 type Step = readonly [sentence: string, ...next: ReadonlyArray<Button | false>];

@@ -12,7 +12,7 @@ import { recoveryWords, statsBlocks } from '../activity/activity.ts';
 import type { Charts } from '../activity/chart.ts';
 import { listBlocks, skippedWords } from '../blocks/lists.ts';
 import { button, buttons, context, header, LIMITS, notes, safeUrl, section } from '../blocks/message.ts';
-import { failureLine, type ShownFailure } from '../episodes/episode.ts';
+import { type FailingNow, failureLine, listOldAges, settledWords } from '../episodes/failing.ts';
 import { SCHEDULE_FACES } from '../schedules/faces.ts';
 import { scheduleMenu, whyPaused } from '../schedules/schedule.ts';
 import { scheduleWords } from '../schedules/words.ts';
@@ -53,7 +53,7 @@ export interface HomeData {
   /** Charts by account. */
   charts?: Charts;
   /** In display order. */
-  failing: readonly ShownFailure[];
+  failing: FailingNow;
   runs: readonly HomeRun[];
   schedules: readonly HomeSchedule[];
   /** The person's roles in addition to member. */
@@ -118,7 +118,7 @@ function overview(data: HomeData): KnownBlock[] {
   const isAdmin = data.roles.includes('admin');
   const omitted = data.accounts.length - MAX_ACCOUNTS;
   return [
-    ...failingBlocks(data.failing),
+    ...failingBlocks(data.failing, data.word),
     ...buttons(
       button('Run test access', 'test:open', { style: 'primary' }),
       isAdmin && button('Connect an account', 'connect:open', { value: {} }),
@@ -134,16 +134,21 @@ function overview(data: HomeData): KnownBlock[] {
   ];
 }
 
-function failingBlocks(failing: readonly ShownFailure[]): KnownBlock[] {
-  if (failing.length === 0) return [];
-  const rest = failing.slice(MAX_FAILING);
-  const channels = [...new Set(rest.map(({ subject: { channel } }) => placeWords(channel)))];
+function failingBlocks(now: FailingNow, word: string): KnownBlock[] {
+  const { failures, settled, ages } = now;
+  const below = [
+    ...(settled.length === 0 ? [] : [settledWords(now)]),
+    ...listOldAges(ages).map((words) => `:hourglass: ${words}`),
+  ];
+  if (failures.length === 0) return notes(...below);
+  const rest = failures.slice(MAX_FAILING);
+  const places = rest.flatMap(({ key, subject }) => (key === undefined ? [] : [placeWords(subject.channel)]));
+  const channels = listFirst([...new Set(places)], 50, 'channels');
+  const more = `and ${rest.length} more${channels && `, in ${channels}`}: ${code(`${word} failing all`)}`;
   return [
     header('Failing now'),
-    ...listBlocks(failing.slice(0, MAX_FAILING).map((one) => failureLine(one, true))),
-    ...(rest.length === 0
-      ? []
-      : [context(`and ${rest.length} more, in ${listFirst(channels, 50, 'channels')}`)]),
+    ...listBlocks(failures.slice(0, MAX_FAILING).map((one) => failureLine(one, true))),
+    ...notes(rest.length > 0 && more, ...below),
   ];
 }
 

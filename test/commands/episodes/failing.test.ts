@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { listFailing } from '../../../src/records/episodes.ts';
+import { episodeRecords } from '../../../src/records/episodes.ts';
 import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
@@ -156,9 +156,9 @@ describe('failing', () => {
     'takes no click from %s that are switched off',
     async ([, clickedIn, shut, of, commands, words], { world }) => {
       await note(world, { of });
-      const [failure] = await listFailing(world.app.workspaces.open(TEAM).store, PEOPLE.member, CHANNEL);
+      const [failure] = await episodeRecords(world.app.workspaces.open(TEAM).store).list();
       await world.app.workspaces.open(TEAM).channels.change(shut, () => ({ commands: [...commands] }));
-      const value = { key: failure?.key, id: failure?.episode.id };
+      const value = { key: failure?.id, id: failure?.doc.episodes[0]?.id };
       const who = { user: { id: PEOPLE.member }, channel: { id: clickedIn } };
       const click = () => sendClick(world, 'episode:claim', value, who);
       expect(await answerTo(world, 'member', click)).toContain(words);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { listFailing } from '../../../src/records/episodes.ts';
+import { episodeRecords } from '../../../src/records/episodes.ts';
 import { setDatabaseClock } from '../../process/database-clock.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { freshDatabase } from '../../support/postgres.ts';
@@ -117,12 +117,15 @@ describe('a failure that nobody is on', () => {
     await fails();
     await clicked('claim');
     await world.pass(10 * MINUTE);
-    const record = async () => (await listFailing(world.app.workspaces.open(TEAM).store, PEOPLE.member))[0];
+    const record = async () => {
+      const [row] = await episodeRecords(world.app.workspaces.open(TEAM).store).list();
+      return row?.doc.episodes.at(-1);
+    };
     world.slack.fault({ method: 'chat.update', delayMs: 500, times: 1 });
     deploy(false);
-    await world.passUntil(async () => (await record())?.episode.failures === 2);
+    await world.passUntil(async () => (await record())?.failures === 2);
     await click('release');
-    await world.passUntil(async () => (await record())?.episode.owner === undefined);
+    await world.passUntil(async () => (await record())?.owner === undefined);
     await untilShown(world, '2 failures');
     await world.pass(2 * MINUTE);
     expect(mentions(world)).toEqual([]);

@@ -11,7 +11,7 @@ const OPENED: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
     action: `
       test:project, test:again, test:server, test:pick, test:check, test:open, project test,
       account test, projects:choose, projects:page, server, activity:page, activity:share,
-      watch:mute, connect:open, disconnect:choose, disconnect:confirm, me:name, me:claim, link:undo,
+      watch:mute, failing:closed, connect:open, disconnect:choose, disconnect:confirm, me:name, me:claim, link:undo,
       beta:tell, help:group, access:ask, episode:claim, episode:release, episode:close, start:run,
       start:choose, start:at-once
     `,

@@ -1,0 +1,199 @@
+import { mayRead } from '../../core/message.ts';
+import { MINUTE_MS } from '../../core/time/clock.ts';
+import { readChannelProject } from '../../records/channels.ts';
+import { episodeRecords, failingNow, type Subject, withOutcomes } from '../../records/episodes.ts';
+import {
+  type Followed,
+  failureKey,
+  findFollowedServers,
+  isFailed,
+  isMended,
+  isSettled,
+  listClosed,
+} from '../../records/failing.ts';
+import type { Schedule } from '../../records/schedules.ts';
+import type { Mentions } from '../../records/service-people.ts';
+import type { ServerStanding, Standing } from '../../records/standings.ts';
+import { makeFailure } from '../../scheduler/episodes/standing-failure.ts';
+import { readPolling } from '../../scheduler/schedules/polling.ts';
+import { ACTIVITY } from '../../scheduler/watches/feed.ts';
+import type { AccountAge, AccountFailing, FailingNow, ShownFailure } from '../../views/episodes/failing.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+
+/** Watches and guards that a person may read, in a channel or everywhere if it is undefined. */
+export async function readFollowers(
+  { schedules }: Workspace,
+  user: string,
+  channel: string | undefined,
+): Promise<Schedule[]> {
+  return (await schedules.all()).filter(
+    ({ kind, channel: where, createdBy: person }) =>
+      (kind === 'guard' || kind === 'watch') &&
+      where === (channel ?? where) &&
+      mayRead(user, { channel: where, person }),
+  );
+}
+
+/** Reads what fails in a channel, or everywhere that a person may read if it is undefined. */
+export async function readFailing(
+  workspace: Workspace,
+  user: string,
+  channel: string | undefined,
+): Promise<FailingNow> {
+  const followers = await readFollowers(workspace, user, channel);
+  const bound = await readBound(workspace, user, channel);
+  const followed = [...followers.flatMap(readFollowed), ...bound];
+  const isHere = (subject: Subject): boolean =>
+    subject.channel === (channel ?? subject.channel) && mayRead(user, subject);
+  const failures = await findFailing(workspace, followed, isHere, channel);
+  return { ...failures, ages: await readAges(workspace, followed) };
+}
+
+/** Reads what fails in each account that a person may see, whether anybody follows it or not. */
+export async function readAllFailing(workspace: Workspace, user: string): Promise<AccountFailing[]> {
+  const accounts = [...new Set((await workspace.accounts.list({ user })).map(({ name }) => name))];
+  const followed = accounts.map((account) => ({ account }));
+  const isHere = ({ account, person }: Subject): boolean =>
+    person === undefined && accounts.includes(account);
+  const { failures, settled } = await findFailing(workspace, followed, isHere, undefined);
+  const ages = await readAges(workspace, followed);
+  // Each is under its account, so that none needs its name. An address would tell of a channel that the person may not know.
+  const listOwn = (all: readonly ShownFailure[], account: string): ShownFailure[] =>
+    all
+      .filter(({ subject }) => subject.account === account)
+      .map(({ link: _, ...one }) => ({ ...one, subject: { ...one.subject, isAccountShown: false } }));
+  return accounts.map((account) => ({
+    account,
+    failures: listOwn(failures, account),
+    settled: listOwn(settled, account),
+    ages: ages.filter((age) => age.account === account),
+  }));
+}
+
+function readFollowed(schedule: Schedule): Followed[] {
+  if (schedule.kind === 'guard') return [{ account: schedule.account, project: schedule.project }];
+  return schedule.kind === 'watch' ? [schedule] : [];
+}
+
+/** The projects that channels are bound to. */
+async function readBound(
+  { accounts, channels }: Workspace,
+  user: string,
+  channel: string | undefined,
+): Promise<Followed[]> {
+  const all =
+    channel === undefined ? await channels.list() : [{ ...(await channels.get(channel)), id: channel }];
+  const fallback = await accounts.defaultName({ user });
+  return all.flatMap((one) => {
+    const account = one.account ?? fallback;
+    const project = readChannelProject(one, account);
+    return account === undefined || project === undefined ? [] : [{ account, project }];
+  });
+}
+
+/** Slack needs one call for each address. */
+const MAX_LINKED = 20;
+
+/**
+ * Open failures, and those that the latest deployments tell of. A failure that several channels show is listed once.
+ * @param isHere true for the subjects whose messages count
+ */
+async function findFailing(
+  workspace: Workspace,
+  followed: readonly Followed[],
+  isHere: (subject: Subject) => boolean,
+  channel: string | undefined,
+): Promise<Pick<FailingNow, 'failures' | 'settled'>> {
+  const { accounts, clock, ledger, names, store } = workspace;
+  const records = await episodeRecords(store).list();
+  const here = records.filter(({ doc }) => isHere(doc.subject));
+  const isAccountShown = await accounts.hasSeveral();
+  const read = new Set([...followed, ...here.map(({ doc }) => doc.subject)].map(({ account }) => account));
+  const standings = (await Promise.all([...read].map((account) => ledger.standings.list(account)))).flat();
+  const byKey = new Map(standings.map((one) => [failureKey({ kind: 'deployments', ...one }), one]));
+  const open = here.flatMap(({ id: key, doc }): ShownFailure[] => {
+    const episode = failingNow(doc);
+    if (episode === undefined || isMended(doc, byKey.get(failureKey(doc.subject)))) return [];
+    return [{ key, subject: { ...doc.subject, isAccountShown }, episode }];
+  });
+  // People read their own direct messages last: nobody can take a failure there.
+  const channelsFirst = open.toSorted((one, other) => Number(isPersonal(one)) - Number(isPersonal(other)));
+  const openByKey = new Map(channelsFirst.toReversed().map((one) => [failureKey(one.subject), one]));
+  const closed = listClosed(records.map(({ doc }) => doc));
+  const failures = [...openByKey.values()];
+  const settled: ShownFailure[] = [];
+  for (const [key, standing] of byKey) {
+    if (openByKey.has(key)) continue;
+    const mentions = await names.mentions(standing.account);
+    const servers = findFollowedServers(standing, followed, mentions).filter(isFailed);
+    if (servers.length === 0) continue;
+    const failure = makeShown(standing, servers, { channel: channel ?? '', mentions, now: clock.now() });
+    const one = { ...failure, subject: { ...failure.subject, isAccountShown } };
+    if (isSettled(servers, closed.get(key), clock.now())) settled.push(one);
+    else failures.push(one);
+  }
+  const latestFirst = (all: readonly ShownFailure[]): ShownFailure[] =>
+    all.toSorted((one, other) => other.episode.since - one.episode.since);
+  return { failures: await addLinks(workspace, latestFirst(failures)), settled: latestFirst(settled) };
+}
+
+function isPersonal({ subject }: ShownFailure): boolean {
+  return subject.person !== undefined;
+}
+
+/** A failure that no message shows. */
+function makeShown(
+  standing: Standing,
+  servers: readonly ServerStanding[],
+  { channel, mentions, now }: { channel: string; mentions: Mentions; now: number },
+): ShownFailure {
+  const { account, project, name, permalink } = standing;
+  const subject: Subject = {
+    kind: 'deployments',
+    channel,
+    account,
+    project,
+    name: name || project,
+    permalink,
+  };
+  const failure = makeFailure(standing, servers, mentions);
+  const { episodes } = withOutcomes({ subject, counted: [], episodes: [] }, [failure], now);
+  const [
+    episode = {
+      id: '',
+      failures: 1,
+      first: [],
+      latest: [],
+      latestAt: 0,
+      newsAt: now,
+      since: now,
+      replies: [],
+    },
+  ] = episodes;
+  return { key: undefined, subject, episode };
+}
+
+/** The first ones have links to their messages. */
+async function addLinks({ home }: Workspace, failures: readonly ShownFailure[]): Promise<ShownFailure[]> {
+  const withLink = async (failure: ShownFailure, at: number): Promise<ShownFailure> => {
+    const { subject, episode } = failure;
+    const { ts } = episode.rootRef ?? {};
+    if (!ts || at >= MAX_LINKED) return failure;
+    return { ...failure, link: await home.permalink({ channel: subject.channel, ts }) };
+  };
+  return Promise.all(failures.map(withLink));
+}
+
+/** An account that was not read for so many intervals may have failed since. */
+const OLD_INTERVALS = 3;
+
+async function readAges(workspace: Workspace, followed: readonly Followed[]): Promise<AccountAge[]> {
+  const readPace = await readPolling(workspace, ACTIVITY);
+  const now = workspace.clock.now();
+  return [...new Set(followed.map(({ account }) => account))].flatMap((account): AccountAge[] => {
+    const { lookedAt, intervalMs, failures } = readPace(account);
+    if (lookedAt === undefined) return [];
+    const isOld = now - lookedAt > OLD_INTERVALS * Math.max(intervalMs, MINUTE_MS);
+    return [{ account, readAt: lookedAt, isOld, isUnanswered: failures > 0 }];
+  });
+}

@@ -1,0 +1,81 @@
+import { isNamed } from '../core/names.ts';
+import { isSameProject, type ProjectKey } from '../core/project-ref.ts';
+import { type EpisodeRecord, QUIET_MS, type Subject } from './episodes.ts';
+import type { Watch } from './schedules.ts';
+import { type Mentions, makePersonKey } from './service-people.ts';
+import type { ServerStanding, Standing } from './standings.ts';
+
+/** Something that a channel follows or is bound to; a whole account if it has no project. */
+export type Followed = Pick<Watch, 'account' | 'project' | 'server' | 'person'>;
+
+/** The servers of a project that somebody follows. Pure. */
+export function findFollowedServers(
+  standing: Standing,
+  followed: readonly Followed[],
+  mentions: Mentions,
+): ServerStanding[] {
+  const own = followed.filter(
+    ({ account, project }) =>
+      account === standing.account && (project === undefined || isSameProject(project, toKey(standing))),
+  );
+  return standing.servers.filter((one) =>
+    own.some(
+      ({ server, person }) =>
+        (server === undefined || isNamed(server, one.name)) &&
+        (person === undefined || mentions.get(makePersonKey(one.latest.user ?? '')) === person),
+    ),
+  );
+}
+
+export function isFailed({ outcome }: ServerStanding): boolean {
+  return outcome === 'failed';
+}
+
+/** Time of the latest of some deployments, milliseconds since the epoch. */
+export function readLatest(servers: readonly ServerStanding[]): number {
+  return Math.max(0, ...servers.map(({ latest }) => latest.at));
+}
+
+function toKey({ project, permalink = '' }: Standing): ProjectKey {
+  return project === permalink ? { permalink } : { identifier: project, permalink };
+}
+
+/** Identifies a failure, in whichever channel it is shown. */
+export function failureKey({
+  kind,
+  account,
+  project,
+}: Pick<Subject, 'kind' | 'account' | 'project'>): string {
+  return JSON.stringify([kind, account, project]);
+}
+
+/** When failures were closed that nothing has mended since, by `failureKey`. Milliseconds since the epoch. */
+export function listClosed(records: readonly EpisodeRecord[]): Map<string, number> {
+  const closed = new Map<string, number>();
+  for (const { subject, episodes } of records) {
+    const { ending } = episodes.at(-1) ?? {};
+    const key = failureKey(subject);
+    if (ending?.kind === 'closed') closed.set(key, Math.max(ending.at, closed.get(key) ?? 0));
+  }
+  return closed;
+}
+
+/**
+ * True for a failure that somebody has closed, or that had no news for seven days. Pure.
+ * @param closedAt the latest failure that counted when it was closed
+ */
+export function isSettled(
+  servers: readonly ServerStanding[],
+  closedAt: number | undefined,
+  now: number,
+): boolean {
+  const latest = readLatest(servers);
+  return latest <= (closedAt ?? 0) || now - latest >= QUIET_MS;
+}
+
+/** True if the newest deployments say that an open failure is mended, and its message does not say so yet. */
+export function isMended({ episodes, subject }: EpisodeRecord, standing: Standing | undefined): boolean {
+  const episode = episodes.at(-1);
+  if (subject.kind !== 'deployments' || episode === undefined || standing === undefined) return false;
+  return !standing.servers.some(isFailed) && readLatest(standing.servers) >= episode.latestAt;
+}
