@@ -278,6 +278,20 @@ export function afterClick(
   return { ...answered, ending: { kind: 'closed', at: latestAt, requestedBy: user }, newsAt: now };
 }
 
+/** The same failure in another channel, after a click that changed it here. Pure. @param after the failure here */
+export function takeOver(
+  episode: Episode,
+  after: Episode,
+  { user, verb, now }: { user: string; verb: Verb; now: number },
+): Episode {
+  const drawnOwner = episode.owner;
+  if (verb === 'release' && drawnOwner === undefined) return episode;
+  // Only the channel of the click decides who wins.
+  const open = verb === 'release' ? { ...episode, owner: user } : episode;
+  const changed = afterClick(open, { user, verb, drawnOwner, now });
+  return after.ending === undefined ? { ...changed, owner: after.owner } : changed;
+}
+
 /** `outcome`: the outcome to note. Without it, the job closes an episode that had no news for a week. */
 export const EpisodeJob = z.object({ key: z.string(), outcome: Outcome.optional() });
 export type EpisodeJob = z.infer<typeof EpisodeJob>;

@@ -1,5 +1,5 @@
 import { showThread, type Thread } from '../../cards/deliver.ts';
-import { hashJson } from '../../core/json.ts';
+import { defined, hashJson } from '../../core/json.ts';
 import {
   afterClick,
   changeEpisode,
@@ -17,11 +17,13 @@ import {
   type ShownSubject,
   type Subject,
   subjectKey,
+  takeOver,
   type Verb,
   withOutcomes,
   withoutShown,
 } from '../../records/episodes.ts';
 import { keepRecoveries } from '../../records/recoveries.ts';
+import { changeTogether, noteShown, putShared, readShared } from '../../records/shared-failures.ts';
 import { projectUrl } from '../../service/addresses.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { diagnosisReply } from '../../views/episodes/diagnosis.ts';
@@ -42,17 +44,37 @@ export async function noteOutcomes(
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<void> {
   const key = subjectKey(subject);
-  const now = workspace.clock.now();
   const begins = outcomes.some(({ kind }) => kind === 'failure');
-  const noted = await episodeRecords(workspace.store).update(key, (current) => {
-    if (current === undefined && !begins) return undefined;
-    const record = current ?? { subject, counted: [], episodes: [] };
-    return withOutcomes({ ...record, subject }, outcomes, now);
-  });
+  const noted = await storeOutcomes(workspace, subject, outcomes, begins);
   if (noted === undefined) return;
   await afterNews(workspace, key, noted);
   if (begins && subject.kind === 'deployments') await haveDiagnosed(workspace, key, failingNow(noted));
   await showEpisodes(workspace, key, signal);
+}
+
+/** A failure that begins here may have its owner from another channel. Returns undefined if nothing fails. */
+async function storeOutcomes(
+  { clock, store }: Workspace,
+  subject: Subject,
+  outcomes: readonly Outcome[],
+  begins: boolean,
+): Promise<EpisodeRecord | undefined> {
+  const key = subjectKey(subject);
+  const records = episodeRecords(store);
+  if (!begins && (await records.get(key)) === undefined) return undefined;
+  return changeTogether(store, subject, async () => {
+    const shared = await readShared(store, subject);
+    const changed = await records.update(key, (current) => {
+      if (current === undefined && !begins) return undefined;
+      const before = current ?? { subject, counted: [], episodes: [] };
+      const after = withOutcomes({ ...before, subject }, outcomes, clock.now());
+      const { id = '' } = failingNow(after) ?? {};
+      return id === failingNow(before)?.id ? after : changeEpisode(after, id, { owner: shared.owner });
+    });
+    const isShown = changed !== undefined && failingNow(changed) !== undefined;
+    await noteShown(store, subject, shared, { key, isShown, now: clock.now() });
+    return changed;
+  });
 }
 
 /** The test of the project runs while Slack takes the message. */
@@ -89,12 +111,12 @@ export async function changeOwner(
   { key, id, drawnOwner }: { key: string; id: string; drawnOwner: string | undefined },
   { user, verb }: { user: string; verb: Verb },
 ): Promise<Clicked> {
-  const now = workspace.clock.now();
-  const record = await episodeRecords(workspace.store).update(key, (current) => {
-    const episode = current && failingNow(current);
-    if (current === undefined || episode?.id !== id) return current;
-    return changeEpisode(current, id, afterClick(episode, { user, verb, drawnOwner, now }));
-  });
+  const before = await episodeRecords(workspace.store).get(key);
+  const record =
+    before &&
+    (await changeTogether(workspace.store, before.subject, () =>
+      storeClick(workspace, before.subject, { key, id, click: { user, verb, drawnOwner } }),
+    ));
   const clicked = record?.episodes.find((one) => one.id === id);
   const isClosed = verb === 'close' && clicked?.ending?.requestedBy === user;
   if (record === undefined || clicked === undefined || (clicked.ending !== undefined && !isClosed))
@@ -103,6 +125,43 @@ export async function changeOwner(
   await showEpisodes(workspace, key);
   const { owner } = clicked;
   return isClosed || owner === undefined || owner === user ? { kind: 'done' } : { kind: 'lost', owner };
+}
+
+interface StoredClick {
+  key: string;
+  id: string;
+  click: { user: string; verb: Verb; drawnOwner: string | undefined };
+}
+
+/** Stores a click for all messages of the failure, the clicked one last, so that a repeat after a kill changes the rest. */
+async function storeClick(
+  { clock, jobs, store }: Workspace,
+  subject: Subject,
+  { key, id, click }: StoredClick,
+): Promise<EpisodeRecord | undefined> {
+  const records = episodeRecords(store);
+  const now = clock.now();
+  const record = await records.get(key);
+  const episode = record?.episodes.find((one) => one.id === id);
+  if (record === undefined || episode === undefined) return record;
+  const isOpen = episode.ending === undefined;
+  const after = isOpen ? afterClick(episode, { ...click, now }) : episode;
+  const shared = await readShared(store, subject);
+  const others = shared.shownBy.filter((one) => one !== key);
+  if (after !== episode)
+    for (const other of others)
+      await records.update(other, (current) => {
+        const open = current && failingNow(current);
+        return open && changeEpisode(current, open.id, takeOver(open, after, { ...click, now }));
+      });
+  const changed = await records.update(key, (current) => changeEpisode(current, id, after));
+  const shownBy = after.ending === undefined ? shared.shownBy : [];
+  if (after !== episode)
+    await putShared(store, subject, { shownBy, ...defined({ owner: after.owner }) }, now);
+  // These jobs only draw the messages.
+  for (const other of others)
+    await jobs.send(EPISODE_JOBS, { key: other }, { key: `${other} ${id} ${after.clicks ?? 0}` });
+  return changed;
 }
 
 /** Notes the outcome of a run, or closes an episode after a quiet week. */
@@ -134,8 +193,17 @@ async function closeQuiet(workspace: Workspace, key: string, signal: AbortSignal
     return changeEpisode(record, last.id, { ending, newsAt: now });
   });
   if (closedRecord === undefined) return;
+  if (failingNow(closedRecord) === undefined) await leaveShared(workspace, closedRecord.subject, key);
   await afterNews(workspace, key, closedRecord);
   await showEpisodes(workspace, key, signal);
+}
+
+/** A later failure of the channel is another one. */
+async function leaveShared({ clock, store }: Workspace, subject: Subject, key: string): Promise<void> {
+  await changeTogether(store, subject, async () => {
+    const shared = await readShared(store, subject);
+    await noteShown(store, subject, shared, { key, isShown: false, now: clock.now() });
+  });
 }
 
 /**

@@ -11,8 +11,10 @@ import {
   episodeRecords,
   failingNow,
   makeProjectRef,
+  type Subject,
 } from '../../records/episodes.ts';
 import { type Escalation, nextOpening, type Schedule } from '../../records/schedules.ts';
+import { changeTogether, putShared, readShared } from '../../records/shared-failures.ts';
 import { isRefusal, undefinedOnSlackError } from '../../slack/failure.ts';
 import { escalationReply } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
@@ -80,22 +82,31 @@ async function escalate(
     const mentioned = [...(episode.mentioned ?? []), ...due.map(({ mention }) => mention)];
     await records.update(key, (current) => changeEpisode(current, id, { mentioned }));
   }
-  if (owner !== undefined && !isOwned) await removeOwner(workspace, key, episode);
+  if (owner !== undefined && !isOwned) await removeOwner(workspace, record.subject, key, episode);
   await planEscalation(workspace, key);
 }
 
-/** Removes a person who has left from their failure, in its message too. */
+/** Removes a person who has left from their failure, in its messages too. */
 async function removeOwner(
-  { store, jobs }: Workspace,
+  { clock, store, jobs }: Workspace,
+  subject: Subject,
   key: string,
   { id, owner, clicks = 0 }: Episode,
 ): Promise<void> {
-  await episodeRecords(store).update(key, (current) => {
-    const now = current?.episodes.find((one) => one.id === id);
-    return now?.owner === owner ? changeEpisode(current, id, { owner: undefined }) : current;
+  await changeTogether(store, subject, async () => {
+    const shared = await readShared(store, subject);
+    for (const one of new Set([...shared.shownBy, key])) {
+      await episodeRecords(store).update(one, (current) => {
+        const open = current && failingNow(current);
+        return open?.owner === owner && open
+          ? changeEpisode(current, open.id, { owner: undefined })
+          : current;
+      });
+      // These jobs only draw the failure, which is newer than a week.
+      await jobs.send(EPISODE_JOBS, { key: one }, { key: `${one} ${id} left ${clicks}` });
+    }
+    if (shared.owner === owner) await putShared(store, subject, { shownBy: shared.shownBy }, clock.now());
   });
-  // This job only draws the failure, which is newer than a week.
-  await jobs.send(EPISODE_JOBS, { key }, { key: `${id} left ${clicks}` });
 }
 
 /** How often Deckhand looks whether the person who has a failure is still there. */
