@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest';
+import { editTimed } from '../../src/scheduler/schedules/start.ts';
+import { editWatch } from '../../src/scheduler/watches/watches.ts';
 import { test } from '../support/fixtures.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
@@ -113,6 +115,24 @@ describe.for(Object.keys(KINDS) as Kind[])('the form that edits a %s', (kind) =>
     const ben = await openBoth(world);
     await ben.submit(`${kind}.edit`, KINDS[kind].other);
     await expect.poll(() => only(world)).toMatchObject(KINDS[kind].both);
+  });
+
+  test('writes nothing over what somebody saved between its check and its save', async ({ world }) => {
+    await open(world, kind);
+    const before = await stored(world);
+    const schedule = await only(world);
+    if (schedule === undefined || schedule.kind === 'invoices') throw new Error('there is no such schedule');
+    const workspace = world.app.workspaces.open(TEAM);
+    const expectSame = () => {
+      throw new Error('changed in between');
+    };
+    const { id } = schedule;
+    const saved =
+      schedule.kind === 'watch'
+        ? editWatch(workspace, schedule, { ...schedule, mode: 'all' }, expectSame)
+        : editTimed(workspace, id, { ...schedule, zone: 'Asia/Tokyo' }, expectSame);
+    await expect(saved).rejects.toThrow('changed in between');
+    expect(await stored(world)).toBe(before);
   });
 
   test('asks about what both changed, and saves what is chosen again', async ({ world }) => {

@@ -161,9 +161,13 @@ describe('the MCP endpoint', () => {
     expect(await projects(slackOf(PEOPLE.member, TEAM, { channel_id: 'D0SLACKBOT' }))).toHaveLength(2);
     const here = slackOf(PEOPLE.member, TEAM, { channel_id: CHANNEL });
     const failing = { project: 'Storefront', what: 'deployments are failing', failures: 1 };
-    expect((await read(client, 'failing', {}, here)).failing).toEqual([expect.objectContaining(failing)]);
+    const rows = async () => (await read(client, 'failing', {}, here)).failing;
+    expect(await rows()).toEqual([expect.objectContaining({ ...failing, who_is_on_it: null })]);
     const { blocks } = await call(client, 'failing', {}, here);
     expect(blocks).toContain('*Storefront: deployments are failing since');
+    const [root] = world.slack.messages(TEAM, CHANNEL);
+    await world.as('admin').click({ channel: CHANNEL, ts: root?.ts ?? '' }, { actionId: 'episode:claim' });
+    await expect.poll(rows).toEqual([expect.objectContaining({ who_is_on_it: `<@${PEOPLE.admin}>` })]);
   });
 
   test('has with each answer what to ask next, and the blocks that people see', async ({ world }) => {

@@ -48,6 +48,8 @@ it.each(['account_inactive', 'org_login_required', 'token_revoked'])(
     world.slack.fault({ method: 'chat.postMessage', error, times: 1 });
     await world.pass(HOUR, () => world.posted().length === 1);
     expect(world.time.now()).toBeLessThan(Date.parse('2026-03-02T09:00:40Z'));
+    const accepted = world.logs.filter((line) => line.includes('workspace_token_accepted'));
+    expect(accepted).toHaveLength(2);
     expect(await states()).toEqual(['active', 'active']);
   },
 );

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest';
+import { readSignupsLeft } from '../../../src/records/accounts.ts';
 import { ask } from '../../support/asking.ts';
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -141,6 +142,9 @@ describe('signing up', () => {
     expect(shown(world)).toContain('No attempts are left this hour. You can try again <!date^');
     await ann.submit('signup', FORM);
     expect(shown(world)).toContain('too many sign-up attempts. Try again <!date^');
+    const { store } = world.app.workspaces.open(TEAM);
+    const anHourLater = await readSignupsLeft(store, clock.now() + 60 * MINUTE);
+    expect(anHourLater).toEqual({ perHour: 3, remaining: 3, freeAt: undefined });
   });
 
   it('tells of a slow sign-up once it is done, and puts all back but the password where it failed', async () => {

@@ -112,6 +112,26 @@ describe('failing', () => {
     expect(roots(world)[0]?.text).toContain(`closed by <@${PEOPLE.member}>`);
   });
 
+  test.for([
+    ['who hands it back', 'member', 'release', 'I’m on it'],
+    ['who has it', 'member', 'close', 'closed by'],
+    ['who does not have it', 'admin', 'close', 'closed by'],
+  ] as const)(
+    'is given up by somebody %s without a private word',
+    async ([, who, verb, words], { world }) => {
+      await note(world);
+      const root = () => ({ channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' });
+      const shows = (text: string) => world.slack.until(() => JSON.stringify(roots(world)).includes(text));
+      await world.as('member').click(root(), { actionId: 'episode:claim' });
+      await shows(`<@${PEOPLE.member}> is on it`);
+      await world.as(who).click(root(), { actionId: `episode:${verb}` });
+      await shows(words);
+      // Whatever was to be said has been said by then.
+      expect(await ask(world, '/deckhand whoami', who)).toContain('You are');
+      expect(world.slack.ephemerals(TEAM, PEOPLE[who])).toHaveLength(1);
+    },
+  );
+
   test('stands first in the answer to the slash word alone, and is drawn again there', async ({ world }) => {
     expect(await ask(world, '/deckhand')).toMatch(/^You are connected/);
     await note(world);

@@ -12,6 +12,14 @@ describe('an order of a server', () => {
     expect(roots(world)).toHaveLength(0);
     await ann(world).submit('server.add');
     await world.slack.until(() => roots(world).length === 1);
+    expect(world.slack.ephemerals(TEAM, PEOPLE.admin)).toEqual([]);
+  });
+
+  test('is said to be refused privately, once its form was closed', async ({ world }) => {
+    world.service.faults.add({ ...POST, status: 503, retryAfter: '600' });
+    const said = await answerTo(world, 'admin', () => sendOrder(world, MACHINE, { isSent: false }));
+    expect(said).toContain('The service is busy.');
+    expect(posts(world)).toHaveLength(1);
   });
 
   const LOST = { ...POST, drop: true, afterHandling: true };

@@ -50,6 +50,12 @@ describe('what is new in a page', () => {
     expect(advance(cursorAfter(page, NOW), slid, NOW).fresh).toEqual([]);
   });
 
+  it('is not what shares a second with the oldest of a full page, and slides into it', () => {
+    const old = Array.from({ length: 130 }, (_, at) => event(`e${at}`, Math.floor(at / 7))).reverse();
+    const slid = [...old.slice(0, 50), ...old.slice(80, 130)];
+    expect(advance(cursorAfter(old.slice(0, PAGE_SIZE), NOW), slid, NOW).fresh).toEqual([]);
+  });
+
   it('says that some may be missing after a pause longer than the range', () => {
     const cursor = cursorAfter(before, NOW);
     expect(advance(cursor, [event('z', 9 * DAY)], NOW + 9 * DAY).isTruncated).toBe(true);

@@ -30,6 +30,26 @@ const countPolls = ({ service }: TestWorld) =>
   service.requests.all.filter(({ path }) => path.endsWith('/activity')).length;
 
 describe('a watch', () => {
+  test('in a channel that is full is changed, and none is added to it', async ({ world }) => {
+    await watch(world, 'storefront');
+    const { schedules } = world.app.workspaces.open(TEAM);
+    const [first] = await schedules.list('watch');
+    if (first === undefined) throw new Error('there is no watch');
+    for (let at = 1; at < 50; at += 1)
+      await schedules.put({
+        ...first,
+        id: `w${at}`,
+        requestId: `r${at}`,
+        project: { permalink: `p${at}`, name: `P${at}` },
+      });
+    expect(await ask(world, '/deckhand watch billing-api', 'admin')).toContain(
+      'This channel has 50 schedules',
+    );
+    await watch(world, 'storefront failures');
+    expect(await schedules.get('watch', first.id)).toMatchObject({ mode: 'failures' });
+    expect(await schedules.list('watch')).toHaveLength(50);
+  });
+
   test('tells each channel each event once, with one request for all, and nothing of what was before', async ({
     world,
   }) => {
