@@ -27,6 +27,7 @@ import {
   withBasePath,
 } from './listeners/receivers/http-server.ts';
 import { createSocketReceiver } from './listeners/receivers/socket-receiver.ts';
+import { READ_FEED } from './scheduler/accounts/read-feeds.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { DIAGNOSE } from './scheduler/episodes/diagnosis.ts';
 import { EPISODE_WORK } from './scheduler/episodes/episodes.ts';
@@ -77,6 +78,7 @@ function listJobs(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     FOLLOW_PROVISIONING.job,
     FOLLOW_SYNC,
     WATCH_VERIFICATION,
+    READ_FEED,
     END_STEP,
     refreshHomeJob,
     RECONCILE,

@@ -139,9 +139,13 @@ export async function getActivity(
 const TWIN_MS = 10_000;
 const ENDED = /^deploy_completed$|_failed$/;
 
-/** Finds events that repeat another one of the page. @param page the latest first */
+/**
+ * Finds events that repeat another one of the page. After another outcome of the project, the same deployment
+ * is a new one.
+ * @param page the latest first
+ */
 export function findTwins(page: readonly ActivityEvent[]): Set<ActivityEvent> {
-  const latest = new Map<string, number>();
+  const latest = new Map<string, { deployment: string; at: number }>();
   const ordered = page.toReversed().toSorted((one, other) => readEventTime(one) - readEventTime(other));
   return new Set(
     ordered.filter((event) => {
@@ -149,10 +153,11 @@ export function findTwins(page: readonly ActivityEvent[]): Set<ActivityEvent> {
       const { user, properties } = event;
       const servers = new Set(properties.servers.map((name) => name.toLowerCase()));
       const id = identifyProject(event);
-      const deployment = JSON.stringify([event.event, id, properties.end_ref, [...servers].toSorted(), user]);
-      const before = latest.get(deployment);
-      latest.set(deployment, readEventTime(event));
-      return before !== undefined && readEventTime(event) - before <= TWIN_MS;
+      const deployment = JSON.stringify([event.event, properties.end_ref, [...servers].toSorted(), user]);
+      const before = latest.get(id);
+      const at = readEventTime(event);
+      latest.set(id, { deployment, at });
+      return before?.deployment === deployment && at - before.at <= TWIN_MS;
     }),
   );
 }

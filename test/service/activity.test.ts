@@ -25,6 +25,19 @@ test('a deployment that the service reports twice is one event, and the feed is 
   expect(await getActivity(wire.account)).toMatchObject({ events: [other, EVENT], repeated: 1 });
 });
 
+test.each([
+  ['a failure', 'deploy_failed', 3],
+  ['an event that ends no deployment', 'deploy_started', 2],
+])('a deployment repeated within seconds after %s of its project', async (_what, between, expected) => {
+  const at = (second: number) => `2026-01-05T12:00:0${second}Z`;
+  const again = { ...EVENT, created_at: at(6) };
+  const other = { ...EVENT, event: between, created_at: at(3) };
+  await using wire = await openWire({
+    'GET /acme/activity': [{ json: [again, other, { ...EVENT, created_at: at(0) }] }],
+  });
+  expect((await getActivity(wire.account)).events).toHaveLength(expected);
+});
+
 const WITH_STATS = 'GET /acme/activity?range=last_30_days&include=stats';
 const asked = { range: 'last_30_days', stats: true } as const;
 

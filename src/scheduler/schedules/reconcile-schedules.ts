@@ -8,6 +8,7 @@ import { DATA_KEYS, GLOBAL, type Store } from '../../store/store.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../../workspace/workspace.ts';
+import { planFeedReads } from '../accounts/read-feeds.ts';
 import { SCHEDULE_TYPES } from '../schedule-types.ts';
 import { isServed, notifyResumed, type Pausing, pauseAndNotify, type Reason } from './lifecycle.ts';
 import { resumeSchedule } from './start.ts';
@@ -122,7 +123,10 @@ function describeRemedy(
 export const RECONCILE = defineJob({
   ...RECONCILE_SCHEDULES,
   options: { concurrency: 10, attempts: 10, backoffMs: 1_000 },
-  run: (workspace, { data: { at } }) => reconcileSchedules(workspace, at),
+  async run(workspace, { data: { at } }) {
+    await reconcileSchedules(workspace, at);
+    await planFeedReads(workspace);
+  },
 });
 
 /**
@@ -147,10 +151,11 @@ export async function startSchedules(
   }
 }
 
-/** A workspace with a schedule has an account, and so a data key. */
+/** A workspace with an account has a data key. */
 async function startAll(workspaces: Workspaces, id: string): Promise<void> {
   const workspace = await workspaces.enterInstalled(id);
   if (workspace === undefined) return;
+  await planFeedReads(workspace);
   for (const schedule of await workspace.schedules.all())
     if (schedule.state.kind === 'active') await SCHEDULE_TYPES[schedule.kind].start(workspace, schedule);
 }

@@ -142,7 +142,7 @@ describe('a digest', () => {
     expect(dms()).toEqual([expect.stringMatching(/Deckhand paused the digest.*`\/deckhand connect acme`/)]);
     expect(dms()[0]).toContain('because the stored key of the account `acme` cannot be read');
     expect(await world.app.workspaces.open(TEAM).schedules.list('digest')).toMatchObject([
-      { state: { kind: 'paused', cause: 'account' }, last: { outcome: 'failed' } },
+      { state: { kind: 'paused', cause: 'account' } },
     ]);
     expect(await ask(world, '/deckhand accounts', 'admin')).toContain(':x: the stored key cannot be read');
     expect(await ask(world, '/deckhand start', 'admin')).toContain('The key of `acme` cannot be read');
