@@ -301,12 +301,16 @@ export function readOauthClient(
 
 /** Finds faults between variables that may each be valid alone. */
 function findContradictions(values: Values): string[] {
-  const { SLACK_BOT_TOKEN: token, SLACK_SIGNING_SECRET: signingSecret, PORT: port = '3000' } = values;
+  const { SLACK_BOT_TOKEN: token, SLACK_SIGNING_SECRET: signingSecret } = values;
+  const { data: port } = Environment.shape.PORT.safeParse(values.PORT);
+  const { data: metricsPort } = Environment.shape.METRICS_PORT.safeParse(values.METRICS_PORT);
+  const { data: interval } = Environment.shape.POLL_INTERVAL_MS.safeParse(values.POLL_INTERVAL_MS);
   const isOauth = Boolean(values.SLACK_CLIENT_ID ?? values.SLACK_CLIENT_SECRET);
-  const interval = Number(values.POLL_INTERVAL_MS ?? 2500);
   // The service recommends an interval of 2 to 3 seconds. A service on this machine takes any.
   const isAllowed =
-    (interval >= 2000 && interval <= 3000) || isLoopbackBaseUrl(values.SERVICE_BASE_URL ?? '');
+    interval === undefined ||
+    (interval >= 2000 && interval <= 3000) ||
+    isLoopbackBaseUrl(values.SERVICE_BASE_URL ?? '');
   const isHalf = (one: string, other: string) => values[one] !== undefined && values[other] === undefined;
   const pairs = ['SLACK_CLIENT', 'SERVICE_OAUTH_CLIENT'].flatMap((client) => [
     [`${client}_ID`, `${client}_SECRET`] as const,
@@ -330,7 +334,7 @@ function findContradictions(values: Values): string[] {
       'PUBLIC_URL is required with SLACK_CLIENT_ID: Slack sends browsers back to it after an install',
     !isAllowed &&
       'POLL_INTERVAL_MS must be from 2000 to 3000, unless the host of SERVICE_BASE_URL is loopback',
-    values.METRICS_PORT === port && port !== '0' && 'METRICS_PORT must not be PORT',
+    port !== undefined && metricsPort === port && port !== 0 && 'METRICS_PORT must not be PORT',
     ...pairs.map(([one, other]) => isHalf(one, other) && `${other} is required with ${one}`),
   ];
   return faults.filter((fault) => typeof fault === 'string');
