@@ -55,20 +55,41 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
   const metrics: Metrics = createMetrics(version, countJobs, clock, measureDisk);
   metrics.beginKinds(SCHEDULE_KINDS);
   const onUnreadable = reportUnreadable(log, metrics);
-  const common = { config, version, clock, log, tracing, metrics, onUnreadable };
-  const opening = { ...common, release: version, onJobEnd: metrics.job, access };
-  const backend = await openBackend(config.STORE_URL, opening);
+  const backend = await openBackend(config.STORE_URL, {
+    clock,
+    release: version,
+    log,
+    access,
+    tracing,
+    onJobEnd: metrics.job,
+    onUnreadable,
+  });
   const { store, engine } = backend;
   const sealer = createSealer(config.ENCRYPTION_KEYS, store, clock);
   await checkKeys(config.ENCRYPTION_KEYS, store);
-  const service = openServiceParts(common, serviceTimeoutMs);
+  const service = openService({ config, log, version, clock, tracing, metrics }, serviceTimeoutMs);
   const web = createWeb(config.SLACK_API_URL, clock, log, config.proxies);
   const tokenHealth = createTokenHealth(log, clock, metrics.tokenRefused);
-  const services = { ...common, store, engine, sealer, web, tokenHealth };
-  const installations = openInstallations(services);
-  const slack = openSlack({ ...services, installations });
-  const linkRequests = createLinkRequests({ ...services, installations });
-  const app = createApp({ ...services, service, installations, slack, linkRequests });
+  const installations = openInstallations({ config, clock, log, store, sealer, tokenHealth, web });
+  const slack = openSlack({ config, clock, log, tracing, metrics, tokenHealth, web, installations });
+  const app = createApp({
+    config,
+    version,
+    clock,
+    log,
+    tracing,
+    metrics,
+    onUnreadable,
+    store,
+    sealer,
+    engine,
+    service,
+    web,
+    tokenHealth,
+    installations,
+    slack,
+    linkRequests: createLinkRequests({ store, sealer, clock, installations }),
+  });
   /** Writes as well, because a full or read-only database still counts jobs. */
   async function countJobs(): Promise<EngineStats> {
     const [stats] = await Promise.all([engine.stats(), store.ping()]);
@@ -101,7 +122,7 @@ function reportUnreadable(log: Logger, metrics: Metrics): (document: UnreadableD
 
 type Needs<Names extends keyof AppParts> = Pick<AppParts, Names | 'config' | 'clock' | 'log'>;
 
-function openServiceParts(
+function openService(
   { config, log, version, clock, tracing, metrics }: Needs<'version' | 'tracing' | 'metrics'>,
   timeoutMs: number | undefined,
 ): Service {
@@ -122,22 +143,46 @@ function openServiceParts(
 }
 
 /** Uses the token from the environment, or those of many installs. */
-function openInstallations(parts: Needs<'store' | 'sealer' | 'tokenHealth' | 'web'>): Installations {
-  const { SLACK_CLIENT_ID: id, SLACK_CLIENT_SECRET: secret, ...config } = parts.config;
+function openInstallations({
+  config,
+  clock,
+  log,
+  store,
+  sealer,
+  tokenHealth,
+  web,
+}: Needs<'store' | 'sealer' | 'tokenHealth' | 'web'>): Installations {
+  const { SLACK_CLIENT_ID: id, SLACK_CLIENT_SECRET: secret } = config;
   if (id === undefined || secret === undefined)
-    return singleInstallation(config.SLACK_BOT_TOKEN ?? '', parts);
+    return singleInstallation(config.SLACK_BOT_TOKEN ?? '', { store, clock, tokenHealth });
   const { SLACK_API_URL: apiUrl, SLACK_AUTHORIZE_URL: authorizeUrl, PUBLIC_URL } = config;
   return createInstallations({
-    ...parts,
+    store,
+    sealer,
+    clock,
+    log,
+    web,
     client: { id, secret, apiUrl, authorizeUrl },
     redirectUri: PUBLIC_URL === undefined ? undefined : makePublicAddress(PUBLIC_URL, REDIRECT_PATH),
   });
 }
 
-function openSlack(parts: Needs<'web' | 'installations' | 'tracing' | 'metrics' | 'tokenHealth'>): Slack {
-  const { config, installations, log, metrics, tokenHealth } = parts;
+function openSlack({
+  config,
+  clock,
+  log,
+  tracing,
+  metrics,
+  tokenHealth,
+  web,
+  installations,
+}: Needs<'web' | 'installations' | 'tracing' | 'metrics' | 'tokenHealth'>): Slack {
   return createSlack({
-    ...parts,
+    web,
+    installations,
+    clock,
+    log,
+    tracing,
     responseHosts: listResponseHosts(config.SLACK_RESPONSE_HOSTS, config.SLACK_API_URL),
     observe(method, outcome, ms) {
       metrics.slackCall(method, outcome, ms);
