@@ -101,15 +101,9 @@ export function healthRoutes(parts: HealthParts, isDraining: () => boolean): Rou
   return withHead({
     'GET /healthz': (_, response) => sendText(response, 200, 'ok'),
     'GET /readyz': async (_, response) => {
-      const refused = tokenHealth.refused();
       if (isDraining()) return sendText(response, 503, 'draining');
-      if (refused !== undefined) return sendText(response, 503, `slack: ${refused.reason}`);
-      // Stays ready without Slack or store, because people still get an answer that says so.
-      const slack = tokenHealth.isUnreached()
-        ? ['slack: not reached yet']
-        : tokenHealth.isDisconnected()
-          ? ['slack: not connected']
-          : [];
+      // Ready without Slack or store too: another replica has neither, and people get an answer that says so.
+      const slack = describeSlack(tokenHealth);
       const store = (await checkStore()) ? [] : [STORE_AWAY];
       sendText(response, 200, ['ready', ...slack, ...store].join(', '));
     },
@@ -118,6 +112,14 @@ export function healthRoutes(parts: HealthParts, isDraining: () => boolean): Rou
       response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
     },
   });
+}
+
+/** Empty if Slack accepts the tokens and is connected. */
+function describeSlack(tokenHealth: HealthParts['tokenHealth']): string[] {
+  const refused = tokenHealth.refused();
+  if (refused !== undefined) return [`slack: ${refused.reason}`];
+  if (tokenHealth.isUnreached()) return ['slack: not reached yet'];
+  return tokenHealth.isDisconnected() ? ['slack: not connected'] : [];
 }
 
 /** Routes of the public port if metrics have their own. */

@@ -24,7 +24,7 @@ const KEYS: Record<string, string> = {
   metadata: 'annotations name labels',
   spec: `replicas revisionHistoryLimit strategy selector template automountServiceAccountToken enableServiceLinks
     terminationGracePeriodSeconds topologySpreadConstraints securityContext containers volumes ports ingressClassName
-    tls rules podSelector policyTypes ingress egress minAvailable jobLabel endpoints`,
+    tls rules podSelector policyTypes ingress egress minAvailable unhealthyPodEvictionPolicy jobLabel endpoints`,
   strategy: 'type rollingUpdate',
   rollingUpdate: 'maxUnavailable maxSurge',
   selector: 'matchLabels app.kubernetes.io/name',
@@ -170,6 +170,7 @@ describe('deploy/kubernetes', () => {
     expect(deployment.spec.replicas).toBe(2);
     expect(deployment.spec.strategy.rollingUpdate.maxUnavailable).toBe(0);
     expect(budget.spec.minAvailable).toBeLessThan(deployment.spec.replicas);
+    expect(budget.spec.unhealthyPodEvictionPolicy).toBe('AlwaysAllow');
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(25 + container.lifecycle.preStop.sleep.seconds);
   });
 
