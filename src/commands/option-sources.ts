@@ -13,9 +13,10 @@ import { type Account, type KeyUse, makeInvoiceUse } from '../records/accounts.t
 import { readAddress } from '../service/addresses.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
 import { readZone } from '../workspace/slack-people.ts';
-import { type OptionContext, type OptionSource, parseForm } from './command.ts';
+import type { OptionContext, OptionSource } from './action.ts';
 import { resolveAccount } from './targets/targets.ts';
 import { splitWords } from './typed-words.ts';
+import { parseForm } from './values.ts';
 
 /**
  * Menus in place of identifiers. A command registers each under the name of the field that it fills; any form may use it with

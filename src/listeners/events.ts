@@ -1,6 +1,6 @@
 import type { EntityPresentDetailsArguments } from '@slack/web-api';
 import { z } from 'zod';
-import type { EventHandler, SlackEvent } from '../commands/command.ts';
+import type { EventHandler, SlackEvent } from '../commands/slack-event.ts';
 import { cleanCommandText } from '../commands/typed-words.ts';
 import { readDetails } from '../commands/unfurls/unfurl.ts';
 import { type Audited, type Invocation, SlackTs } from '../core/message.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Submitted, ViewState } from '../commands/command.ts';
 import { type CommandLine, isDurable, routeCommand } from '../commands/command-router.ts';
+import type { Submitted, ViewState } from '../commands/form.ts';
 import type { Registry } from '../commands/registry.ts';
 import { StoreUnavailable } from '../core/errors.ts';
 import { type Invocation, type Message, StoredInvocation } from '../core/message.ts';
@@ -55,7 +55,7 @@ export const StoredRequest = z.discriminatedUnion('kind', [
 export type StoredRequest = z.infer<typeof StoredRequest>;
 
 export const StoredEvent = z.object({ about: z.string(), body: EventBody });
-export type StoredEvent = z.infer<typeof StoredEvent>;
+export interface StoredEvent extends z.infer<typeof StoredEvent> {}
 
 /**
  * Parts of a request that only the acknowledging process has: Slack's secret handles, which expire, and the content of

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { App, type Receiver, type ViewSubmitAction } from '@slack/bolt';
-import type { EventHandlers, WorkflowStep } from '../commands/command.ts';
 import { readCommandLine } from '../commands/command-router.ts';
 import type { Registry } from '../commands/registry.ts';
+import type { EventHandlers } from '../commands/slack-event.ts';
+import type { WorkflowStep } from '../commands/workflow-step.ts';
 import type { Invocation } from '../core/message.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Slack } from '../slack/slack.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { CommandContext } from '../commands/command.ts';
+import type { CommandContext } from '../commands/context.ts';
 import { TOOLS, type Tool, type ToolResult } from '../commands/mcp/tools.ts';
 import { AccountNeeded } from '../core/errors.ts';
 import { parseObject } from '../core/json.ts';

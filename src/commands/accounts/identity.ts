@@ -24,14 +24,11 @@ import { menuTarget } from '../../views/blocks/inputs.ts';
 import { say } from '../../views/blocks/message.ts';
 import { makeLinkAddress } from '../../workspace/installations.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import {
-  type CommandContext,
-  defineButton,
-  defineCommand,
-  replyInPlace,
-  replyPrivately,
-} from '../command.ts';
+import { defineButton } from '../action.ts';
+import { defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
 import { listRoles } from '../permission.ts';
+import { replyInPlace, replyPrivately } from '../replies.ts';
 
 export const whoami = defineCommand({
   name: 'whoami',

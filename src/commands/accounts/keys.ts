@@ -34,22 +34,14 @@ import { failureWords } from '../../views/blocks/failures.ts';
 import { say } from '../../views/blocks/message.ts';
 import { refill, withBanner } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import {
-  type ActionContext,
-  type CommandContext,
-  closeWith,
-  defineButton,
-  defineCommand,
-  FormFault,
-  parseForm,
-  readFields,
-  replyInPlace,
-  replyPrivately,
-  type Submitted,
-  type ViewState,
-} from '../command.ts';
+import { type ActionContext, defineButton } from '../action.ts';
+import { defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { closeWith, FormFault, readFields, type Submitted, type ViewState } from '../form.ts';
 import { lacking } from '../permission.ts';
+import { replyInPlace, replyPrivately } from '../replies.ts';
 import { readAccountName, resolveAccount } from '../targets/targets.ts';
+import { parseForm } from '../values.ts';
 
 export const accounts = defineCommand({
   name: 'accounts',

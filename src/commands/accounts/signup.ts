@@ -19,15 +19,9 @@ import {
 import { signupFault } from '../../views/accounts/signup-failures.ts';
 import { failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { notice } from '../../views/blocks/modal.ts';
-import {
-  type CommandContext,
-  closeWith,
-  defineCommand,
-  FormFault,
-  readFields,
-  type Submitted,
-  type ViewState,
-} from '../command.ts';
+import { defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { closeWith, FormFault, readFields, type Submitted, type ViewState } from '../form.ts';
 import { resolveAccount } from '../targets/targets.ts';
 
 /** The origin of an account, for the service (API 2.1, docs/service-api.md). */

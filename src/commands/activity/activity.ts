@@ -22,14 +22,10 @@ import { withSkipped } from '../../views/blocks/lists.ts';
 import { fetchActivity, readKnownActivity } from '../../workspace/activity.ts';
 import { ServerNeeded } from '../../workspace/projects.ts';
 import { readZone } from '../../workspace/slack-people.ts';
-import {
-  type ActionContext,
-  type CommandContext,
-  defineButton,
-  defineCommand,
-  replyInPlace,
-  replyPrivately,
-} from '../command.ts';
+import { type ActionContext, defineButton } from '../action.ts';
+import { defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { replyInPlace, replyPrivately } from '../replies.ts';
 import { resolveProjectOrServer } from '../targets/resolve-target.ts';
 import { findBoundProject, isEverything, resolveServer } from '../targets/targets.ts';
 

@@ -17,7 +17,8 @@ import {
   requestOverMessage,
 } from '../../views/admin/access.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type Action, type ActionContext, defineButton, replyInPlace } from '../command.ts';
+import { type Action, type ActionContext, defineButton } from '../action.ts';
+import { replyInPlace } from '../replies.ts';
 
 export const AccessRequest = z.object({
   user: z.string(),

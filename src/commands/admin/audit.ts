@@ -2,13 +2,10 @@ import { z } from 'zod';
 import { defined } from '../../core/json.ts';
 import type { Message } from '../../core/message.ts';
 import { AuditPage, auditMessage, MAX_ON_PAGE } from '../../views/admin/audit.ts';
-import {
-  type CommandContext,
-  defineButton,
-  defineCommand,
-  replyInPlace,
-  replyPrivately,
-} from '../command.ts';
+import { defineButton } from '../action.ts';
+import { defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { replyInPlace, replyPrivately } from '../replies.ts';
 
 const USUAL = 20;
 const SIZE = `Give how many entries a page has, from 1 to ${MAX_ON_PAGE}.`;

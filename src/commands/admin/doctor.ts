@@ -17,7 +17,8 @@ import { failureWords } from '../../views/blocks/failures.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { pollingTrouble } from '../../views/schedules/schedule.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { defineCommand, replyPrivately } from '../command.ts';
+import { defineCommand } from '../command.ts';
+import { replyPrivately } from '../replies.ts';
 
 export const doctor = defineCommand({
   name: 'doctor',

@@ -20,17 +20,11 @@ import {
 import type { Values } from '../../views/blocks/modal.ts';
 import { comeBack, type Merged, mergeSubmitted, withOpened } from '../../views/blocks/shared-form.ts';
 import type { Grants, Holders } from '../../workspace/roles.ts';
-import {
-  type Command,
-  type CommandContext,
-  closeWith,
-  defineCommand,
-  FormFault,
-  parseForm,
-  type Submitted,
-  type ViewState,
-} from '../command.ts';
+import { type Command, defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { closeWith, FormFault, type Submitted, type ViewState } from '../form.ts';
 import { askAboutConflicts, ChangedMeanwhile, saveUnchanged } from '../shared-form.ts';
+import { parseForm } from '../values.ts';
 import { answerAccessActions } from './access.ts';
 
 /** `confirmed`: digest of the roles in the question "Save again?" */

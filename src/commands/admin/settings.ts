@@ -5,18 +5,13 @@ import { ZoneName } from '../../core/time/zone.ts';
 import type { Channel } from '../../records/channels.ts';
 import { SETTINGS, settingsMessage, settingsModal, settingsValues } from '../../views/admin/settings.ts';
 import { type Merged, mergeSubmitted } from '../../views/blocks/shared-form.ts';
-import {
-  type CommandContext,
-  closeWith,
-  defineCommand,
-  parseForm,
-  readFields,
-  type Submitted,
-  type ViewState,
-} from '../command.ts';
+import { defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { closeWith, readFields, type Submitted, type ViewState } from '../form.ts';
 import { zonePicker } from '../option-sources.ts';
 import { askAboutConflicts, findLastChanger } from '../shared-form.ts';
 import { findProjectForForm, resolveAccount, resolveFormTarget } from '../targets/targets.ts';
+import { parseForm } from '../values.ts';
 
 const Origin = z.object({ channel: z.string(), account: z.string().optional() });
 

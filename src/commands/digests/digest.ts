@@ -13,15 +13,11 @@ import { refreshProject } from '../../scheduler/schedules/timed.ts';
 import { digestMessage, digestModal } from '../../views/digests/digest.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { readZone } from '../../workspace/slack-people.ts';
+import { defineButton } from '../action.ts';
 import { expectServiceRange, readActivityWords } from '../activity/activity.ts';
-import {
-  type Command,
-  type CommandContext,
-  defineButton,
-  defineCommand,
-  expectChannel,
-  replyPrivately,
-} from '../command.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { type CommandContext, expectChannel } from '../context.ts';
+import { replyPrivately } from '../replies.ts';
 import { readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
 import { type Operation, ScheduleButton } from '../schedules/lifecycle.ts';
 import { resolveSchedule } from '../schedules/schedules.ts';

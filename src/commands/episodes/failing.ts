@@ -10,16 +10,12 @@ import {
   type FailingList,
   failingMessage,
 } from '../../views/episodes/failing.ts';
-import {
-  type Action,
-  type CommandContext,
-  defineButton,
-  defineCommand,
-  parseButton,
-  replyInPlace,
-  replyPrivately,
-} from '../command.ts';
+import { type Action, defineButton } from '../action.ts';
+import { defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
 import { findRefusal } from '../permission.ts';
+import { replyInPlace, replyPrivately } from '../replies.ts';
+import { parseButton } from '../values.ts';
 import { readAllFailing, readFailing, readFollowers } from './read-failing.ts';
 
 export const failing = defineCommand({

@@ -17,13 +17,9 @@ import { whyPaused } from '../../views/schedules/schedule.ts';
 import { escalationValues, guardModal } from '../../views/schedules/timed.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
 import { readZone } from '../../workspace/slack-people.ts';
-import {
-  type Command,
-  type CommandContext,
-  defineCommand,
-  expectChannel,
-  showUnderField,
-} from '../command.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { type CommandContext, expectChannel } from '../context.ts';
+import { showUnderField } from '../form.ts';
 import {
   ESCALATION_FLAGS,
   findCadenceIndex,

@@ -9,21 +9,15 @@ import {
   helpMessage,
   startMessage,
 } from '../../views/help/help.ts';
+import { defineButton, defineMenu } from '../action.ts';
 import { askAccessAction } from '../admin/access.ts';
-import {
-  type Command,
-  type CommandContext,
-  type CommandGroup,
-  defineButton,
-  defineCommand,
-  defineMenu,
-  replyInPlace,
-  replyPrivately,
-} from '../command.ts';
+import { type Command, type CommandGroup, defineCommand } from '../command.ts';
 import { routeCommand, unknownCommand } from '../command-router.ts';
+import type { CommandContext } from '../context.ts';
 import { drawFailing, ownerActions } from '../episodes/failing.ts';
 import { readFailing } from '../episodes/read-failing.ts';
 import { runnable } from '../permission.ts';
+import { replyInPlace, replyPrivately } from '../replies.ts';
 
 /** @param groups a function, because a group contains this command */
 export function createHelp(groups: () => readonly CommandGroup[]): Command {

@@ -29,9 +29,10 @@ import { keepActivity, readKnownActivity } from '../../workspace/activity.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { CommandContext, SlackEvent } from '../command.ts';
+import type { CommandContext } from '../context.ts';
 import { readFailing } from '../episodes/read-failing.ts';
 import { findRefusal, listRoles, type Refusal } from '../permission.ts';
+import type { SlackEvent } from '../slack-event.ts';
 
 const LATELY_MS = HOUR_MS;
 /** Maximum number of updated viewers, to save time. A person who opens App Home sees the present state anyway. */

@@ -15,15 +15,10 @@ import { failureWords } from '../../views/blocks/failures.ts';
 import { addReasons } from '../../views/blocks/service-failures.ts';
 import { type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
 import { addedMessage, authoriseMessage, INTEGRATION_ADD } from '../../views/integrations/form.ts';
-import {
-  type CommandContext,
-  closeWith,
-  defineCommand,
-  FormFault,
-  redraw,
-  type Submitted,
-  type ViewState,
-} from '../command.ts';
+import { redraw } from '../action.ts';
+import { defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { closeWith, FormFault, type Submitted, type ViewState } from '../form.ts';
 import { projectPicker } from '../option-sources.ts';
 import { resolveForForm, resolveFormTarget } from '../targets/targets.ts';
 import {

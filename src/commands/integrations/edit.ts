@@ -27,16 +27,10 @@ import {
   listSecretFields,
   shownName,
 } from '../../views/integrations/form.ts';
-import {
-  type ActionContext,
-  type CommandContext,
-  closeWith,
-  defineButton,
-  defineCommand,
-  FormFault,
-  type Submitted,
-  type ViewState,
-} from '../command.ts';
+import { type ActionContext, defineButton } from '../action.ts';
+import { defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { closeWith, FormFault, type Submitted, type ViewState } from '../form.ts';
 import { integrationPicker } from '../option-sources.ts';
 import { askAboutConflicts, findLastChanger } from '../shared-form.ts';
 import { resolveAccount, resolveForForm, resolveFormTarget } from '../targets/targets.ts';

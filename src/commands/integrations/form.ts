@@ -13,7 +13,9 @@ import {
   listSecretFields,
   shownName,
 } from '../../views/integrations/form.ts';
-import { type CommandContext, FormFault, parseForm, type ViewState } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { FormFault, type ViewState } from '../form.ts';
+import { parseForm } from '../values.ts';
 
 /** Common to both forms. */
 export const FORM = {

@@ -15,14 +15,11 @@ import {
   invoicesMessage,
   invoiceTitle,
 } from '../../views/invoices/invoices.ts';
-import {
-  type CommandContext,
-  defineButton,
-  defineCommand,
-  expectChannel,
-  replyPrivately,
-} from '../command.ts';
+import { defineButton } from '../action.ts';
+import { defineCommand } from '../command.ts';
+import { type CommandContext, expectChannel } from '../context.ts';
 import { invoicePicker } from '../option-sources.ts';
+import { replyPrivately } from '../replies.ts';
 import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
 import { listSchedules, replyWithNew } from '../schedules/schedules.ts';
 import { resolveAccount } from '../targets/targets.ts';

@@ -20,7 +20,7 @@ import { PROJECTS_ON_PAGE, projectsMessage } from '../../views/projects/projects
 import { describeSchedule } from '../../views/schedules/words.ts';
 import { runMessage, targetWords } from '../../views/test-access/test-run.ts';
 import { readActivity } from '../activity/activity.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext } from '../context.ts';
 import { readFailing, readFollowers } from '../episodes/read-failing.ts';
 import { resolveAccount, resolveProject, resolveTestTarget } from '../targets/targets.ts';
 

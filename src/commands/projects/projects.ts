@@ -16,15 +16,11 @@ import {
   projectsMessage,
 } from '../../views/projects/projects.ts';
 import { describeNamesakes, findProject, ProjectNeeded } from '../../workspace/projects.ts';
-import {
-  type CommandContext,
-  defineButton,
-  defineCommand,
-  defineMenu,
-  replyInPlace,
-  replyPrivately,
-} from '../command.ts';
+import { defineButton, defineMenu } from '../action.ts';
+import { defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
 import { projectPicker } from '../option-sources.ts';
+import { replyInPlace, replyPrivately } from '../replies.ts';
 import { findBoundProject, resolveAccount } from '../targets/targets.ts';
 
 export const projects = defineCommand({

@@ -19,7 +19,8 @@ import { isLoopbackBaseUrl } from '../../service/addresses.ts';
 import { DAY_NAMES, describeHandle } from '../../views/schedules/details.ts';
 import { findHandle, readHandle } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type CommandContext, FormFault, showUnderField } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { FormFault, showUnderField } from '../form.ts';
 import { splitWords } from '../typed-words.ts';
 
 const CADENCES = [

@@ -9,18 +9,12 @@ import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { OpenedFrom } from '../../views/schedules/schedule.ts';
 import { scheduleWords } from '../../views/schedules/words.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import {
-  type Action,
-  type Command,
-  type CommandContext,
-  defineButton,
-  defineCommand,
-  FormFault,
-  parseForm,
-  type Submitted,
-  type ViewState,
-} from '../command.ts';
+import { type Action, defineButton } from '../action.ts';
+import { type Command, defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { FormFault, type Submitted, type ViewState } from '../form.ts';
 import { askAboutConflicts, ChangedMeanwhile, findLastChanger, saveUnchanged } from '../shared-form.ts';
+import { parseForm } from '../values.ts';
 import { ScheduleButton } from './lifecycle.ts';
 import { createRemovedError, expectAllowedThere, replyWithEdited, resolveSchedule } from './schedules.ts';
 

@@ -11,17 +11,11 @@ import { withoutElement } from '../../views/blocks/message.ts';
 import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/faces.ts';
 import { LIST_SCOPES, restoredCard, type ScheduleChange, whyPaused } from '../../views/schedules/schedule.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
-import {
-  type Action,
-  type Command,
-  type CommandContext,
-  defineButton,
-  defineCommand,
-  expectChannel,
-  parseButton,
-  replyInPlace,
-  replyPrivately,
-} from '../command.ts';
+import { type Action, defineButton } from '../action.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { type CommandContext, expectChannel } from '../context.ts';
+import { replyInPlace, replyPrivately } from '../replies.ts';
+import { parseButton } from '../values.ts';
 import {
   changeCard,
   createRemovedError,

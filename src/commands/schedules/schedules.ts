@@ -49,7 +49,7 @@ import { timedLines } from '../../views/schedules/timed.ts';
 import { describeSchedule, nameSchedule, scheduleWords } from '../../views/schedules/words.ts';
 import { watchLines } from '../../views/watches/watch.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext } from '../context.ts';
 import { findRefusal } from '../permission.ts';
 import { lookUpProject } from '../targets/targets.ts';
 

@@ -20,22 +20,13 @@ import { type TimedForm, TimedOrigin } from '../../views/schedules/timed.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import {
-  type Action,
-  type Command,
-  type CommandContext,
-  type CommandSpec,
-  defineCommand,
-  FormFault,
-  parseForm,
-  readFields,
-  redraw,
-  replyPrivately,
-  type Submitted,
-  showUnderField,
-  type ViewState,
-} from '../command.ts';
+import { type Action, redraw } from '../action.ts';
+import { type Command, type CommandSpec, defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { FormFault, readFields, type Submitted, showUnderField, type ViewState } from '../form.ts';
+import { replyPrivately } from '../replies.ts';
 import { findProjectForForm } from '../targets/targets.ts';
+import { parseForm } from '../values.ts';
 
 import { ESCALATION_FLAGS, findCadenceFault, readTime } from './cadence-words.ts';
 

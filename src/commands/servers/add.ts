@@ -21,20 +21,12 @@ import {
   type ServerForm,
   serverFormModal,
 } from '../../views/servers/form.ts';
-import {
-  type ActionContext,
-  type CommandContext,
-  defineButton,
-  defineCommand,
-  expectChannel,
-  FormFault,
-  parseForm,
-  readFields,
-  redraw,
-  type Submitted,
-  type ViewState,
-} from '../command.ts';
+import { type ActionContext, defineButton, redraw } from '../action.ts';
+import { defineCommand } from '../command.ts';
+import { type CommandContext, expectChannel } from '../context.ts';
+import { FormFault, readFields, type Submitted, type ViewState } from '../form.ts';
 import { resolveForForm, resolveFormTarget } from '../targets/targets.ts';
+import { parseForm } from '../values.ts';
 
 const CheckValue = z.object({ target: ServerTarget, requestedBy: z.string(), startedAt: z.number() });
 

@@ -14,7 +14,9 @@ import {
   handOverMessage,
   readHandOver,
 } from '../../views/servers/beta.ts';
-import { type ActionContext, defineButton, defineCommand, replyInPlace, replyPrivately } from '../command.ts';
+import { type ActionContext, defineButton } from '../action.ts';
+import { defineCommand } from '../command.ts';
+import { replyInPlace, replyPrivately } from '../replies.ts';
 
 export const beta = defineCommand({
   name: 'beta',

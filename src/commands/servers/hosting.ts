@@ -18,8 +18,11 @@ import {
 } from '../../views/servers/hosting.ts';
 import { findResource, readCurrency } from '../../workspace/hosting-catalog.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { type CommandContext, defineButton, defineCommand, replyPrivately } from '../command.ts';
+import { defineButton } from '../action.ts';
+import { defineCommand } from '../command.ts';
 import { unknownSubWord } from '../command-router.ts';
+import type { CommandContext } from '../context.ts';
+import { replyPrivately } from '../replies.ts';
 
 const Listed = z.enum(['list', 'regions', 'sizes']);
 

@@ -6,8 +6,10 @@ import type { SkippedRows } from '../../service/call.ts';
 import { getBuildConfiguration, getServer } from '../../service/servers.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
 import { buildMessage, serverMessage } from '../../views/servers/server.ts';
-import { defineCommand, defineMenu, replyPrivately } from '../command.ts';
+import { defineMenu } from '../action.ts';
+import { defineCommand } from '../command.ts';
 import { serverPicker } from '../option-sources.ts';
+import { replyPrivately } from '../replies.ts';
 import { resolveServer } from '../targets/targets.ts';
 
 export const serverShow = defineCommand({

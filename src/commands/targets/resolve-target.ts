@@ -9,8 +9,9 @@ import { getServer } from '../../service/servers.ts';
 import { usageLine } from '../../views/help/help.ts';
 import { NoSuchProject, ProjectNeeded, ServerNeeded, suggestNearest } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { Command, CommandContext, Targets } from '../command.ts';
+import type { Command, Targets } from '../command.ts';
 import { UnclearWords } from '../command-router.ts';
+import type { CommandContext } from '../context.ts';
 import {
   findBoundProject,
   listServerNames,

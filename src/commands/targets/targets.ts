@@ -20,7 +20,7 @@ import {
   ServerNeeded,
 } from '../../workspace/projects.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { CommandContext } from '../command.ts';
+import type { CommandContext } from '../context.ts';
 
 /**
  * The project that was typed or picked from a menu, else the channel's, else the account's only one. If the channel is bound

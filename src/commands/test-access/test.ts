@@ -14,22 +14,12 @@ import { drawNotice } from '../../views/blocks/modal.ts';
 import { chooseProjectMessage } from '../../views/projects/projects.ts';
 import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
 import { describeNamesakes } from '../../workspace/projects.ts';
-import {
-  type ActionContext,
-  type CommandContext,
-  defineButton,
-  defineCommand,
-  expectChannel,
-  FormFault,
-  parseForm,
-  readFields,
-  redraw,
-  replyPrivately,
-  type ShortcutContext,
-  type Submitted,
-  showUnderField,
-  type ViewState,
-} from '../command.ts';
+import { type ActionContext, defineButton, redraw } from '../action.ts';
+import { defineCommand } from '../command.ts';
+import { type CommandContext, expectChannel } from '../context.ts';
+import { FormFault, readFields, type Submitted, showUnderField, type ViewState } from '../form.ts';
+import { replyPrivately } from '../replies.ts';
+import type { ShortcutContext } from '../shortcut.ts';
 import {
   expectCurrentProject,
   findProjectForForm,
@@ -37,6 +27,7 @@ import {
   resolveFormTarget,
   resolveTestTarget,
 } from '../targets/targets.ts';
+import { parseForm } from '../values.ts';
 
 const ButtonValue = z.object({ target: Target });
 const CheckValue = ButtonValue.extend({ run: z.string() });

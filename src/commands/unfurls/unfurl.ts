@@ -18,8 +18,9 @@ import {
   serverUnfurl,
 } from '../../views/unfurls/unfurl.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { CommandContext, SlackEvent } from '../command.ts';
+import type { CommandContext } from '../context.ts';
 import { findRefusal } from '../permission.ts';
+import type { SlackEvent } from '../slack-event.ts';
 
 const LinkShared = z.object({
   channel: z.string(),

@@ -9,15 +9,12 @@ import { setUpWatch } from '../../scheduler/watches/watches.ts';
 import { context, say, withoutElement } from '../../views/blocks/message.ts';
 import { MODE_WORDS } from '../../views/schedules/details.ts';
 import { readZone } from '../../workspace/slack-people.ts';
-import {
-  type Action,
-  type CommandContext,
-  defineCommand,
-  parseButton,
-  replyInPlace,
-  replyPrivately,
-} from '../command.ts';
+import type { Action } from '../action.ts';
+import { defineCommand } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { replyInPlace, replyPrivately } from '../replies.ts';
 import { resolveAccount } from '../targets/targets.ts';
+import { parseButton } from '../values.ts';
 import { parseMode } from './watch.ts';
 
 /** A button of every message of a person's own watch. */

@@ -6,15 +6,9 @@ import { isDoubtful, switchPushOn } from '../../scheduler/watches/push.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { scheduleCard } from '../../views/schedules/schedule.ts';
 import { pushModal, pushWords, WATCH_PUSH, WatchOrigin } from '../../views/watches/watch.ts';
-import {
-  type CommandContext,
-  defineButton,
-  FormFault,
-  parseForm,
-  type Submission,
-  type Submitted,
-  type ViewState,
-} from '../command.ts';
+import { defineButton } from '../action.ts';
+import type { CommandContext } from '../context.ts';
+import { FormFault, type Submission, type Submitted, type ViewState } from '../form.ts';
 import { ScheduleButton } from '../schedules/lifecycle.ts';
 import {
   expectAllowedThere,
@@ -22,6 +16,7 @@ import {
   resolveSchedule,
   toShownSchedule,
 } from '../schedules/schedules.ts';
+import { parseForm } from '../values.ts';
 
 /** “Hear within seconds”: opens the question. */
 export const pushAction = defineButton(ScheduleButton, {

@@ -15,16 +15,10 @@ import { scheduleCard } from '../../views/schedules/schedule.ts';
 import { pushWords, WATCH_EDIT, watchModal, watchValues } from '../../views/watches/watch.ts';
 import { ServerNeeded } from '../../workspace/projects.ts';
 import { readZone } from '../../workspace/slack-people.ts';
-import {
-  type Command,
-  type CommandContext,
-  defineCommand,
-  expectChannel,
-  FormFault,
-  readFields,
-  replyPrivately,
-  showUnderField,
-} from '../command.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { type CommandContext, expectChannel } from '../context.ts';
+import { FormFault, readFields, showUnderField } from '../form.ts';
+import { replyPrivately } from '../replies.ts';
 import { ESCALATION_FLAGS, formatHour, readClock, readEscalation } from '../schedules/cadence-words.ts';
 import { editCommand } from '../schedules/edit.ts';
 import { scheduleCommands } from '../schedules/lifecycle.ts';

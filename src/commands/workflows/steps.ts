@@ -3,10 +3,11 @@ import { UserError } from '../../core/errors.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { type ActivityStats, getActivity } from '../../service/activity.ts';
 import { LIMITS, plainText } from '../../views/blocks/message.ts';
+import type { OptionSource } from '../action.ts';
 import { expectServiceRange, readActivityWords } from '../activity/activity.ts';
-import { defineStep, type OptionSource, type WorkflowStep } from '../command.ts';
 import { projectPicker, serverPicker } from '../option-sources.ts';
 import { resolveAccount, resolveProject, resolveTestTarget } from '../targets/targets.ts';
+import { defineStep, type WorkflowStep } from '../workflow-step.ts';
 
 /** The author of a workflow may leave a field empty. */
 const Text = z

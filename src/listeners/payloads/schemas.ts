@@ -49,7 +49,7 @@ export const SlashBody = z.looseObject({
   trigger_id: TriggerId,
   response_url: Maybe,
 });
-export type SlashBody = z.infer<typeof SlashBody>;
+export interface SlashBody extends z.infer<typeof SlashBody> {}
 
 /** The blocks that we sent, as Slack returns them. Anything that is not a block is dropped. */
 const Block = z
@@ -77,7 +77,7 @@ const View = z.looseObject({
   close: Label.optional().catch(undefined),
 });
 
-export type View = z.infer<typeof View>;
+export interface View extends z.infer<typeof View> {}
 
 export const Interaction = z.looseObject({
   team: orUndefined(z.looseObject({ id: MaybeId })),
@@ -112,10 +112,10 @@ export const ActionBody = Interaction.extend({
   view: orUndefined(View),
   response_url: Maybe,
 });
-export type ActionBody = z.infer<typeof ActionBody>;
+export interface ActionBody extends z.infer<typeof ActionBody> {}
 
 export const SubmissionBody = Interaction.extend({ view: View.extend({ callback_id: z.string() }) });
-export type SubmissionBody = z.infer<typeof SubmissionBody>;
+export interface SubmissionBody extends z.infer<typeof SubmissionBody> {}
 
 /** A closed form, which is only acknowledged. Bolt looks for its listener by the callback id. */
 const ClosedBody = z.looseObject({
@@ -129,7 +129,7 @@ export const OptionsBody = Interaction.extend({
   value: Text.transform((typed) => typed.slice(0, MAX_TYPED)),
   view: orUndefined(View),
 });
-export type OptionsBody = z.infer<typeof OptionsBody>;
+export interface OptionsBody extends z.infer<typeof OptionsBody> {}
 
 export const ShortcutBody = Interaction.extend({
   callback_id: z.string(),
@@ -137,8 +137,8 @@ export const ShortcutBody = Interaction.extend({
   message: z.looseObject({ text: Maybe }).nullish(),
   response_url: Maybe,
 });
-export type ShortcutBody = z.infer<typeof ShortcutBody>;
-export type Interaction = z.infer<typeof Interaction>;
+export interface ShortcutBody extends z.infer<typeof ShortcutBody> {}
+export interface Interaction extends z.infer<typeof Interaction> {}
 
 const Installation = z.looseObject({
   team_id: MaybeId,
@@ -174,7 +174,7 @@ export const EventBody = Installation.extend({
   authorizations: z.array(Installation).nullish(),
   event: z.looseObject({ type: z.string() }).refine(isComplete),
 });
-export type EventBody = z.infer<typeof EventBody>;
+export interface EventBody extends z.infer<typeof EventBody> {}
 
 const SHAPES: ReadonlyMap<unknown, z.ZodType> = new Map<unknown, z.ZodType>([
   ['block_actions', ActionBody],

@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../commands/command.ts';
+import type { CommandContext } from '../../commands/context.ts';
 import { findRefusal, Refusal } from '../../commands/permission.ts';
 import type { Role } from '../../core/choices.ts';
 import { AccountFailure, AccountNeeded, ServiceError, UserError } from '../../core/errors.ts';

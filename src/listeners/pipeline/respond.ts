@@ -1,5 +1,5 @@
 import { showCard } from '../../cards/card.ts';
-import type { CommandContext } from '../../commands/command.ts';
+import type { CommandContext } from '../../commands/context.ts';
 import { nameAdmins } from '../../commands/permission.ts';
 import { AccountFailure, InstallationEnded, StoreUnavailable } from '../../core/errors.ts';
 import type { Invocation, Message, ModalView, Reply } from '../../core/message.ts';

@@ -1,4 +1,3 @@
-import type { CommandContext } from '../../commands/command.ts';
 import {
   type CommandLine,
   isDurable,
@@ -10,6 +9,7 @@ import {
   UnclearWords,
   unknownCommand,
 } from '../../commands/command-router.ts';
+import type { CommandContext } from '../../commands/context.ts';
 import { findLikelyCommands } from '../../commands/likely-commands.ts';
 import { runnable } from '../../commands/permission.ts';
 import type { Registry } from '../../commands/registry.ts';

@@ -1,4 +1,5 @@
-import type { ActionContext, Command } from '../../commands/command.ts';
+import type { ActionContext } from '../../commands/action.ts';
+import type { Command } from '../../commands/command.ts';
 import { Refusal } from '../../commands/permission.ts';
 import { outdated, UserError } from '../../core/errors.ts';
 import type { Audited, Invocation, Message, Reply } from '../../core/message.ts';

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import type { CommandContext, SlackEvent, WorkflowStep } from '../../commands/command.ts';
+import type { CommandContext } from '../../commands/context.ts';
+import type { SlackEvent } from '../../commands/slack-event.ts';
+import type { WorkflowStep } from '../../commands/workflow-step.ts';
 import { AccountFailure, UserError } from '../../core/errors.ts';
 import type { Audited, Invocation } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FormFault, type Submitted, type ViewState } from '../../commands/command.ts';
+import { FormFault, type Submitted, type ViewState } from '../../commands/form.ts';
 import type { Registry } from '../../commands/registry.ts';
 import { outdated } from '../../core/errors.ts';
 import { defined, hashJson } from '../../core/json.ts';
