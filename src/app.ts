@@ -1,7 +1,7 @@
 import type { Receiver } from '@slack/bolt';
-import type { EventHandlers } from './commands/command.ts';
 import { homeOpened, refreshHomeJob } from './commands/home/home.ts';
 import { commandsFor, createRegistry, START } from './commands/registry.ts';
+import type { EventHandlers } from './commands/slack-event.ts';
 import { unfurlLinks } from './commands/unfurls/unfurl.ts';
 import { STEPS } from './commands/workflows/steps.ts';
 import type { Config } from './config.ts';

@@ -25,7 +25,7 @@ export const Configuration = z.object({
   channels: z.record(SlackId, Channel).optional(),
   ...schedules,
 });
-export type Configuration = z.infer<typeof Configuration>;
+export interface Configuration extends z.infer<typeof Configuration> {}
 
 /** Names of the sections with entries that may name an account and a project. */
 export const PLACED_SECTIONS = ['channels', ...SECTIONS.map(({ name }) => name)] as const;

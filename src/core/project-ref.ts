@@ -8,7 +8,7 @@ export const ProjectRef = z.object({
   permalink: z.string(),
   name: z.string(),
 });
-export type ProjectRef = z.infer<typeof ProjectRef>;
+export interface ProjectRef extends z.infer<typeof ProjectRef> {}
 
 /** Identifies a project, in a record or in an event. */
 export type ProjectKey = Pick<ProjectRef, 'identifier' | 'permalink'>;

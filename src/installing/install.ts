@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type CallbackOptions, type CodedError, ErrorCode, type Installation } from '@slack/oauth';
 import { z } from 'zod';
-import type { EventHandlers, SlackEvent } from '../commands/command.ts';
+import type { EventHandlers, SlackEvent } from '../commands/slack-event.ts';
 import type { Settings } from '../config.ts';
 import { SlackFailure } from '../core/errors.ts';
 import { type Clock, MINUTE_MS } from '../core/time/clock.ts';

@@ -60,14 +60,14 @@ export const QueueStats = z.object({
   /** Time since the oldest waiting job became due. */
   oldestDueMs: z.number(),
 });
-export type QueueStats = z.infer<typeof QueueStats>;
+export interface QueueStats extends z.infer<typeof QueueStats> {}
 
 /** Statistics by the queue's name. */
 export type EngineStats = Record<string, QueueStats>;
 
 /** A job that could not be read. It stays in the database, but never runs. */
 export const UnreadableJob = z.object({ queue: z.string(), id: z.string() });
-export type UnreadableJob = z.infer<typeof UnreadableJob>;
+export interface UnreadableJob extends z.infer<typeof UnreadableJob> {}
 
 /** Durable jobs. A sent job survives `kill -9`. */
 export interface Engine {

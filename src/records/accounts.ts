@@ -104,7 +104,7 @@ export const Account = z.object({
   createdBy: z.string(),
   createdAt: z.number(),
 });
-export type Account = z.infer<typeof Account>;
+export interface Account extends z.infer<typeof Account> {}
 
 export const Preferences = z.object({ defaultAccount: z.string().optional() });
 const PREFERENCES_ID = 'preferences';

@@ -13,7 +13,7 @@ export const AuditEntry = z.object({
   target: z.string().optional(),
   result: z.enum(['done', 'refused', 'failed']),
 });
-export type AuditEntry = z.infer<typeof AuditEntry>;
+export interface AuditEntry extends z.infer<typeof AuditEntry> {}
 
 export const KEPT_MS = 400 * DAY_MS;
 /** Maximum number of rows of a workspace. */

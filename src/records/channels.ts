@@ -18,7 +18,7 @@ export const Channel = z.object({
   /** IANA zone for dates that Slack's date tokens cannot show. */
   zone: ZoneName.optional(),
 });
-export type Channel = z.infer<typeof Channel>;
+export interface Channel extends z.infer<typeof Channel> {}
 
 /** The channel's project, set with `use`, unless the request names another account. */
 export function readChannelProject(

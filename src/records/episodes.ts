@@ -19,7 +19,7 @@ export const Subject = z.object({
   /** The person, if the channel is their direct messages. */
   person: z.string().optional(),
 });
-export type Subject = z.infer<typeof Subject>;
+export interface Subject extends z.infer<typeof Subject> {}
 
 /** A subject as messages show it. */
 export interface ShownSubject extends Subject {
@@ -29,7 +29,7 @@ export interface ShownSubject extends Subject {
 
 /** Something that failed. The text comes from the service. */
 export const FailedItem = z.object({ key: z.string(), title: z.string(), message: z.string().nullable() });
-export type FailedItem = z.infer<typeof FailedItem>;
+export interface FailedItem extends z.infer<typeof FailedItem> {}
 
 /** Result of one deployment, or of one run of a guard. */
 export const Outcome = z.object({
@@ -55,7 +55,7 @@ export const Outcome = z.object({
   /** True if it changes only the root message, without a reply. */
   isQuiet: z.boolean().optional(),
 });
-export type Outcome = z.infer<typeof Outcome>;
+export interface Outcome extends z.infer<typeof Outcome> {}
 
 const News = z.object({
   kind: z.enum(['failure', 'success', 'claim', 'release', 'close']),
@@ -64,7 +64,7 @@ const News = z.object({
   lines: z.array(z.string()),
   requestedBy: z.string().optional(),
 });
-export type News = z.infer<typeof News>;
+export interface News extends z.infer<typeof News> {}
 
 const Ending = z.object({
   kind: z.enum(['recovered', 'closed']),
@@ -86,7 +86,7 @@ const Diagnosis = z.object({
   /** Number of failures when something was unreachable; undefined if nothing was. */
   unreachableAt: z.number().optional(),
 });
-export type Diagnosis = z.infer<typeof Diagnosis>;
+export interface Diagnosis extends z.infer<typeof Diagnosis> {}
 
 /** One failure, from its beginning to its end, in one message. */
 export const Episode = z.object({
@@ -119,7 +119,7 @@ export const Episode = z.object({
   /** The message in Slack, used by `cards/deliver.ts`; undefined before its post. */
   rootRef: z.object({ ts: z.string(), cause: z.string(), hash: z.string() }).optional(),
 });
-export type Episode = z.infer<typeof Episode>;
+export interface Episode extends z.infer<typeof Episode> {}
 
 /** The latest episode of a subject, preceded by those whose end Slack may not show yet. */
 export const EpisodeRecord = z.object({
@@ -127,7 +127,7 @@ export const EpisodeRecord = z.object({
   counted: z.array(z.string()),
   episodes: z.array(Episode),
 });
-export type EpisodeRecord = z.infer<typeof EpisodeRecord>;
+export interface EpisodeRecord extends z.infer<typeof EpisodeRecord> {}
 
 /** Documents by `subjectKey`. */
 export function episodeRecords(store: WorkspaceStore): Collection<EpisodeRecord> {
@@ -294,7 +294,7 @@ export function takeOver(
 
 /** `outcome`: the outcome to note. Without it, the job closes an episode that had no news for a week. */
 export const EpisodeJob = z.object({ key: z.string(), outcome: Outcome.optional() });
-export type EpisodeJob = z.infer<typeof EpisodeJob>;
+export interface EpisodeJob extends z.infer<typeof EpisodeJob> {}
 
 export const EPISODE_JOBS: JobType<EpisodeJob> = { queue: 'episodes', schema: EpisodeJob };
 
@@ -321,6 +321,6 @@ export const DiagnosisJob = z.object({
   /** The failure to start a test for; undefined if a test has ended. */
   failure: z.string().optional(),
 });
-export type DiagnosisJob = z.infer<typeof DiagnosisJob>;
+export interface DiagnosisJob extends z.infer<typeof DiagnosisJob> {}
 
 export const DIAGNOSIS_JOBS: JobType<DiagnosisJob> = { queue: 'diagnoses', schema: DiagnosisJob };

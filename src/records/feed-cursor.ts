@@ -11,7 +11,7 @@ export const FeedCursor = z.object({
   floor: z.number().nullable(),
   lookedAt: z.number(),
 });
-export type FeedCursor = z.infer<typeof FeedCursor>;
+export interface FeedCursor extends z.infer<typeof FeedCursor> {}
 
 /** API 8 (docs/service-api.md): maximum number of events on a page. A full page may hide older events. */
 export const PAGE_SIZE = 100;

@@ -27,14 +27,14 @@ export const Batch = z.object({
   /** Ids of the schedules that follow these news. */
   for: z.array(z.string()),
 });
-export type Batch = z.infer<typeof Batch>;
+export interface Batch extends z.infer<typeof Batch> {}
 
 /**
  * Number of unreadable entries that the channel was last told about. It is told again when there are more. A
  * lower number counts after a day, because unreadable entries come and go.
  */
 export const ReportedUnread = z.object({ count: z.number(), at: z.number() });
-export type ReportedUnread = z.infer<typeof ReportedUnread>;
+export interface ReportedUnread extends z.infer<typeof ReportedUnread> {}
 
 /**
  * Decides whether to tell a channel about unreadable entries, and returns the new record. Pure.
@@ -72,7 +72,7 @@ const BacklogLine = z.object({
     .extend({ project: z.string(), name: z.string(), permalink: z.string().optional() })
     .optional(),
 });
-export type BacklogLine = z.infer<typeof BacklogLine>;
+export interface BacklogLine extends z.infer<typeof BacklogLine> {}
 
 /** Events that wait for the working hours of a watch. */
 export const Backlog = z.object({
@@ -83,7 +83,7 @@ export const Backlog = z.object({
   /** True if the feed may have held more events than the service listed. */
   isTruncated: z.boolean(),
 });
-export type Backlog = z.infer<typeof Backlog>;
+export interface Backlog extends z.infer<typeof Backlog> {}
 
 export const EMPTY_BACKLOG: Backlog = { lines: [], dropped: 0, isTruncated: false };
 
@@ -108,7 +108,7 @@ export const ActivityFeed = Common.extend({
   /** Servers whose creation Deckhand announces in the channel by itself, by `announcedServer`. */
   announced: z.array(z.string()),
 });
-export type ActivityFeed = z.infer<typeof ActivityFeed>;
+export interface ActivityFeed extends z.infer<typeof ActivityFeed> {}
 
 /** Known invoices of the account, by number, so that each piece of news is posted once. */
 export const KnownInvoices = z.object({
@@ -117,14 +117,14 @@ export const KnownInvoices = z.object({
   /** `reminded`: the days after which the latest reminder was due. */
   unpaid: z.array(z.object({ number: z.number(), reminded: z.number() })),
 });
-export type KnownInvoices = z.infer<typeof KnownInvoices>;
+export interface KnownInvoices extends z.infer<typeof KnownInvoices> {}
 
 export const InvoiceFeed = Common.extend({
   kind: z.literal('invoices'),
   /** Undefined until the invoices have been read once. */
   knownInvoices: KnownInvoices.optional(),
 });
-export type InvoiceFeed = z.infer<typeof InvoiceFeed>;
+export interface InvoiceFeed extends z.infer<typeof InvoiceFeed> {}
 
 /**
  * Position of a channel in an account's feed. It remains after the last schedule is removed, so that "Undo"

@@ -18,7 +18,7 @@ export const RememberedIntegration = z.object({
   flags: z.array(z.enum(INTEGRATION_FLAGS)),
   savedAt: z.number(),
 });
-export type RememberedIntegration = z.infer<typeof RememberedIntegration>;
+export interface RememberedIntegration extends z.infer<typeof RememberedIntegration> {}
 
 type NewIntegration = Omit<RememberedIntegration, 'id'>;
 

@@ -32,11 +32,11 @@ const Entry = z.object({
   servers: z.array(z.string()).optional(),
   user: z.string().optional(),
 });
-export type Entry = z.infer<typeof Entry>;
+export interface Entry extends z.infer<typeof Entry> {}
 
 /** A time in which the feed held more than Deckhand could read. Milliseconds since the epoch. */
 const Gap = z.object({ from: z.number(), to: z.number() });
-export type Gap = z.infer<typeof Gap>;
+export interface Gap extends z.infer<typeof Gap> {}
 
 const Head = z.object({
   kind: z.literal('head'),

@@ -38,7 +38,7 @@ export const Push = z.object({
   /** True if the call for such a deployment never came. */
   isMissing: z.boolean().optional(),
 });
-export type Push = z.infer<typeof Push>;
+export interface Push extends z.infer<typeof Push> {}
 
 export type PushPlace = Pick<Push, 'account' | 'project'>;
 

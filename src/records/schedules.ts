@@ -50,7 +50,7 @@ export const WorkingHours = z.object({
   to: TimeOrMidnight,
   zone: ZoneName,
 });
-export type WorkingHours = z.infer<typeof WorkingHours>;
+export interface WorkingHours extends z.infer<typeof WorkingHours> {}
 
 /** @param at milliseconds since the epoch */
 export function isWithin({ from, to, zone }: WorkingHours, at: number): boolean {
@@ -80,7 +80,7 @@ export const Escalation = z.object({
   /** Minutes after the post of the failure. The demo uses fractions, so that nobody waits for five minutes. */
   after: z.union([z.number().int().min(5).max(240), z.number().positive().lt(1)]),
 });
-export type Escalation = z.infer<typeof Escalation>;
+export interface Escalation extends z.infer<typeof Escalation> {}
 
 type Day = ReturnType<typeof dayAt>;
 
@@ -114,7 +114,7 @@ export const Paused = z.object({
   /** The request of the person who paused it, so that its repetition after a kill recognises it. */
   causeId: z.string().optional(),
 });
-export type Paused = z.infer<typeof Paused>;
+export interface Paused extends z.infer<typeof Paused> {}
 
 export const ScheduleState = z.discriminatedUnion('kind', [z.object({ kind: z.literal('active') }), Paused]);
 export type ScheduleState = z.infer<typeof ScheduleState>;
@@ -144,7 +144,7 @@ const LastOccurrence = z.object({
   outcome: z.enum(['posted', 'late', 'quiet', 'reachable', 'unreachable', 'snoozed', 'failed', 'missed']),
   reason: z.string().optional(),
 });
-export type LastOccurrence = z.infer<typeof LastOccurrence>;
+export interface LastOccurrence extends z.infer<typeof LastOccurrence> {}
 
 /** Fields of schedules that run by the clock, such as digests and guards. */
 const Timed = Common.extend({
@@ -168,7 +168,7 @@ export const Digest = Timed.extend({
    */
   noAnswer: z.object({ scheduledAt: z.number(), since: z.number(), notFound: z.number() }).optional(),
 });
-export type Digest = z.infer<typeof Digest>;
+export interface Digest extends z.infer<typeof Digest> {}
 
 /** Tests whether a project is reachable; posts only changes. */
 export const Guard = Timed.extend({
@@ -177,18 +177,18 @@ export const Guard = Timed.extend({
   project: ProjectRef,
   escalation: Escalation.optional(),
 });
-export type Guard = z.infer<typeof Guard>;
+export interface Guard extends z.infer<typeof Guard> {}
 
 /** The latest post, or why there was none; mrkdwn. */
 export const LastResult = z.object({ at: z.number(), text: z.string() });
-export type LastResult = z.infer<typeof LastResult>;
+export interface LastResult extends z.infer<typeof LastResult> {}
 
 /** Fields of watches and invoice notices, which follow a feed. */
 const Following = Common.extend({ account: z.string(), last: LastResult.optional() });
 
 /** Events name a server by its identifier or its name. */
 const WatchedServer = z.object({ identifier: z.string(), name: z.string() });
-export type WatchedServer = z.infer<typeof WatchedServer>;
+export interface WatchedServer extends z.infer<typeof WatchedServer> {}
 
 export const Watch = Following.extend({
   kind: z.literal('watch'),
@@ -204,11 +204,11 @@ export const Watch = Following.extend({
   hours: WorkingHours.optional(),
   escalation: Escalation.optional(),
 });
-export type Watch = z.infer<typeof Watch>;
+export interface Watch extends z.infer<typeof Watch> {}
 
 /** Posts new, paid and overdue invoices of an account in a channel. Its id is its `feedPlace`. */
 export const InvoiceNotices = Following.extend({ kind: z.literal('invoices') });
-export type InvoiceNotices = z.infer<typeof InvoiceNotices>;
+export interface InvoiceNotices extends z.infer<typeof InvoiceNotices> {}
 
 /** All kinds, in the order of lists and messages. The other rooms have a table with a row for each. */
 export const Schedule = z.discriminatedUnion('kind', [Digest, Guard, Watch, InvoiceNotices]);

@@ -5,7 +5,7 @@ import type { Collection, WorkspaceStore } from '../store/store.ts';
 
 /** A server in records, buttons and forms. */
 export const ServerRef = z.object({ identifier: z.string(), name: z.string() });
-export type ServerRef = z.infer<typeof ServerRef>;
+export interface ServerRef extends z.infer<typeof ServerRef> {}
 
 export const KnownServers = z.object({ servers: z.array(ServerRef) });
 
@@ -87,4 +87,4 @@ export const Draft = z.object({
   /** Identifies this confirmation, so that it creates one server. */
   order: z.string().optional(),
 });
-export type Draft = z.infer<typeof Draft>;
+export interface Draft extends z.infer<typeof Draft> {}

@@ -11,7 +11,7 @@ const MAX_NAME = 100;
 
 /** A name in events of the service that a person claimed. */
 const Claim = z.object({ name: z.string(), user: z.string(), at: z.number() });
-export type Claim = z.infer<typeof Claim>;
+export interface Claim extends z.infer<typeof Claim> {}
 
 export const Claims = z.object({ claims: z.array(Claim) });
 

@@ -11,7 +11,7 @@ export const SharedFailure = z.object({
   /** Keys of the subjects that show it. */
   shownBy: z.array(z.string()),
 });
-export type SharedFailure = z.infer<typeof SharedFailure>;
+export interface SharedFailure extends z.infer<typeof SharedFailure> {}
 
 type FailureSubject = Pick<Subject, 'kind' | 'account' | 'project'>;
 

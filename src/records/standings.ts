@@ -14,7 +14,7 @@ const Deployment = z.object({
   ref: z.string().optional(),
   user: z.string().optional(),
 });
-export type Deployment = z.infer<typeof Deployment>;
+export interface Deployment extends z.infer<typeof Deployment> {}
 
 /** The latest deployments of one server of a project. */
 const ServerStanding = z.object({
@@ -28,7 +28,7 @@ const ServerStanding = z.object({
   /** The latest deployment that succeeded. */
   good: Deployment.optional(),
 });
-export type ServerStanding = z.infer<typeof ServerStanding>;
+export interface ServerStanding extends z.infer<typeof ServerStanding> {}
 
 /** The latest outcome of each server of a project. */
 export const Standing = z.object({
@@ -40,7 +40,7 @@ export const Standing = z.object({
   permalink: z.string().optional(),
   servers: z.array(ServerStanding),
 });
-export type Standing = z.infer<typeof Standing>;
+export interface Standing extends z.infer<typeof Standing> {}
 
 /** Foreign text is cut to these numbers of servers and characters. */
 const MAX_SERVERS = 100;

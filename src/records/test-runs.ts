@@ -29,7 +29,7 @@ export const Followed = z.object({
   /** Time at which Slack showed the end. Nothing is left to do after it. */
   shownAt: z.number().optional(),
 });
-export type Followed = z.infer<typeof Followed>;
+export interface Followed extends z.infer<typeof Followed> {}
 
 /** A test for a guard's occurrence; times are milliseconds since the epoch. */
 export const GuardCheck = z.object({
@@ -44,7 +44,7 @@ export const GuardCheck = z.object({
   /** Number of checks in a row in which the service did not find the project. */
   notFound: z.number(),
 });
-export type GuardCheck = z.infer<typeof GuardCheck>;
+export interface GuardCheck extends z.infer<typeof GuardCheck> {}
 
 /** Request id of the run that a guard starts, the same for each attempt. */
 export function makeGuardRequestId({ id, at }: Pick<GuardCheck, 'id' | 'at'>): string {
@@ -65,7 +65,7 @@ export const GuardResult = z.object({
   /** Kind of the service's failure that ended the run. */
   failure: z.string().optional(),
 });
-export type GuardResult = z.infer<typeof GuardResult>;
+export interface GuardResult extends z.infer<typeof GuardResult> {}
 
 /** Sent at the end of a run to each guard that waits for it. */
 export const GUARD_RESULTS: JobType<GuardResult> = { queue: 'guard-results', schema: GuardResult };
@@ -76,7 +76,7 @@ export const Target = z.object({
   project: ProjectRef,
   server: ServerRef.optional(),
 });
-export type Target = z.infer<typeof Target>;
+export interface Target extends z.infer<typeof Target> {}
 
 /** The latest run of a target that Deckhand started by itself after a failed deployment. */
 const Unasked = z.object({
@@ -148,7 +148,7 @@ export const Run = Followed.extend({
   /** True once the target has a newer run. */
   isReplaced: z.boolean().optional(),
 });
-export type Run = z.infer<typeof Run>;
+export interface Run extends z.infer<typeof Run> {}
 export type NewRun = Omit<Run, 'id'>;
 
 export function openRuns(store: WorkspaceStore): Collection<Run> {

@@ -12,7 +12,7 @@ export const WaitingCommand = z.object({
   /** The account at which the person must claim their name. Undefined: any working account is enough. */
   nameAt: z.string().optional(),
 });
-export type WaitingCommand = z.infer<typeof WaitingCommand>;
+export interface WaitingCommand extends z.infer<typeof WaitingCommand> {}
 
 const KEPT_MS = 30 * 60 * 1000;
 

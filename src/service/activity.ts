@@ -59,7 +59,7 @@ export const ActivityEvent = z.object({
   user: NullableText,
   created_at: Timestamp,
 });
-export type ActivityEvent = z.infer<typeof ActivityEvent>;
+export interface ActivityEvent extends z.infer<typeof ActivityEvent> {}
 
 const Figure = Numeric.nullish().catch(undefined);
 
@@ -75,7 +75,7 @@ export const ActivityStats = z.object({
   avg_duration: StatedText,
   active_servers: Figure,
 });
-export type ActivityStats = z.infer<typeof ActivityStats>;
+export interface ActivityStats extends z.infer<typeof ActivityStats> {}
 
 /** API 4.9 (docs/service-api.md): maximum number of events in the feed, for any range. Older ones are not read. */
 export const MAX_EVENTS = 100;

@@ -30,7 +30,7 @@ export const Invoice = z.object({
   /** A foreign address. Only `downloadInvoice` may follow it. */
   download_url: NullableText,
 });
-export type Invoice = z.infer<typeof Invoice>;
+export interface Invoice extends z.infer<typeof Invoice> {}
 
 /** Returns the calendar day of a document, by the timestamp's own offset: the same for every reader. */
 export function documentDay(timestamp: string): string {

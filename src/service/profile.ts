@@ -34,7 +34,7 @@ export const Profile = z
   .looseObject({})
   .refine((answer) => Object.keys(ProfileFields.shape).some((field) => field in answer))
   .pipe(ProfileFields);
-export type Profile = z.infer<typeof Profile>;
+export interface Profile extends z.infer<typeof Profile> {}
 
 /** Reads the owner of the key and the abilities of their account. API 4.3. Rejects with a ServiceError. */
 export function getProfile(account: AccountClient, options?: CallOptions): Promise<Profile> {
@@ -46,7 +46,7 @@ export const BetaEnrollment = z
   .object({ enrolled: YesOrNo.optional(), beta_features: YesOrNo.optional() })
   .refine(({ enrolled, beta_features }) => (beta_features ?? enrolled) !== undefined)
   .transform(({ enrolled, beta_features }) => ({ beta_features: beta_features ?? enrolled === true }));
-export type BetaEnrollment = z.infer<typeof BetaEnrollment>;
+export interface BetaEnrollment extends z.infer<typeof BetaEnrollment> {}
 
 /**
  * Enables the beta of managed servers. Changes nothing if it is enabled. Rejects with `admin_required` and a `betaUrl` for a
@@ -98,7 +98,7 @@ export const Signup = z
     const name = account?.name ?? subdomain;
     return { ...rest, account: { name, subdomain, url: account?.url ?? null } };
   });
-export type Signup = z.infer<typeof Signup>;
+export interface Signup extends z.infer<typeof Signup> {}
 
 /**
  * Creates an account. API 4.1. Never sends twice: attempts are limited (API 8), and an account cannot be undone. The error

@@ -117,7 +117,7 @@ export const Server = z
       };
     },
   );
-export type Server = z.infer<typeof Server>;
+export interface Server extends z.infer<typeof Server> {}
 
 /** Returns the state of a managed server, usually one of API 3.1. Undefined for any other server. */
 export function managedStatus({ static_hosting, managed_vps }: Server): string | undefined {
@@ -230,19 +230,19 @@ export const HostedResource = z.object({
   created_at: NullableTimestamp,
   updated_at: NullableTimestamp,
 });
-export type HostedResource = z.infer<typeof HostedResource>;
+export interface HostedResource extends z.infer<typeof HostedResource> {}
 
 /** API 2.7. */
 export const Region = z
   .object({ slug: Identifier, name: OptionalText, available: YesOrNo.catch(true) })
   .transform(({ slug, name, available }) => ({ slug, name: name || slug, available }));
-export type Region = z.infer<typeof Region>;
+export interface Region extends z.infer<typeof Region> {}
 
 /** API 2.7. `monthly_cost` is in `currency`, a lower-case code. */
 export const Size = z
   .object({ slug: Identifier, label: OptionalText, monthly_cost: NullableNumber, currency: OptionalText })
   .transform(({ slug, label, ...price }) => ({ slug, label: label || slug, ...price }));
-export type Size = z.infer<typeof Size>;
+export interface Size extends z.infer<typeof Size> {}
 
 /** Deckhand only shows the status, so it may be missing. */
 const SyncRequest = z.object({ status: NullableText });

@@ -13,7 +13,7 @@ export const REFRESH_HOME: JobType<z.infer<typeof NoData>> = { queue: 'refresh-h
 
 /** A person who opened App Home lately, and the version that Slack shows them. */
 export const Viewer = z.object({ openedAt: z.number(), hash: z.string().optional() });
-export type Viewer = z.infer<typeof Viewer>;
+export interface Viewer extends z.infer<typeof Viewer> {}
 
 /** Changes come in groups, so a refresh waits for further ones. */
 const SOON_MS = 300;

@@ -4,7 +4,7 @@ import { hashJson } from '../core/json.ts';
 import { GLOBAL, type Store } from '../store/store.ts';
 
 export const HookToken = z.object({ workspace: z.string(), account: z.string(), project: z.string() });
-export type HookToken = z.infer<typeof HookToken>;
+export interface HookToken extends z.infer<typeof HookToken> {}
 
 /** Tokens in the addresses that the service calls. The store holds only digests. */
 export function createHookTokens(store: Store) {

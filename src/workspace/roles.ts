@@ -25,7 +25,7 @@ export const Grants = Holders.extend({
   changedBy: z.string(),
   changedAt: z.number(),
 });
-export type Grants = z.infer<typeof Grants>;
+export interface Grants extends z.infer<typeof Grants> {}
 
 export const GRANTS_ID = 'grants';
 

@@ -48,7 +48,7 @@ export const LinkRequest = z.object({
   lacksScope: z.boolean().optional(),
   workspaceName: z.string().optional(),
 });
-export type LinkRequest = z.infer<typeof LinkRequest>;
+export interface LinkRequest extends z.infer<typeof LinkRequest> {}
 
 /** Everything that the process opens once. */
 export interface Parts {

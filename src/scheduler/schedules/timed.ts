@@ -26,7 +26,7 @@ import { isServed, notifyOwner, pauseActive, pauseIfExcluded, type Reason } from
 
 /** An occurrence: the schedule's id, and the due time in milliseconds since the epoch. */
 export const Occurrence = z.object({ id: z.string(), scheduledAt: z.number() });
-export type Occurrence = z.infer<typeof Occurrence>;
+export interface Occurrence extends z.infer<typeof Occurrence> {}
 
 /** Name of an occurrence, the same for each attempt. */
 export function nameOccurrence(kind: TimedKind, { id, scheduledAt }: Occurrence): string {

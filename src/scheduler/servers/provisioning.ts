@@ -40,7 +40,7 @@ import {
 export const ServerTarget = Target.required({ server: true }).extend(
   Draft.pick({ cost: true, names: true }).shape,
 );
-export type ServerTarget = z.infer<typeof ServerTarget>;
+export interface ServerTarget extends z.infer<typeof ServerTarget> {}
 
 /** A managed server that Deckhand follows, with all that it needs to continue after a kill. */
 export const FollowedServer = Followed.extend({
@@ -51,7 +51,7 @@ export const FollowedServer = Followed.extend({
   /** The request that resumed following. */
   resumedRequest: z.string().optional(),
 });
-export type FollowedServer = z.infer<typeof FollowedServer>;
+export interface FollowedServer extends z.infer<typeof FollowedServer> {}
 
 /** States that do not change any more (API 3.1, docs/service-api.md). An unknown one may change. */
 const FINAL_STATUSES: ReadonlySet<string | undefined> = new Set([

@@ -49,7 +49,7 @@ export const ServerOrder = z.object({
   /** True once the server is followed, or its person knows why it was not created. */
   isDone: z.boolean().optional(),
 });
-export type ServerOrder = z.infer<typeof ServerOrder>;
+export interface ServerOrder extends z.infer<typeof ServerOrder> {}
 
 /** Deckhand may repeat a form until then after a kill, and must find its order. */
 export const KEPT_MS = 30 * DAY_MS;

@@ -100,7 +100,7 @@ export const ConnectOrigin = z.object({
   channel: z.string().optional(),
   account: z.string().optional(),
 });
-export type ConnectOrigin = z.infer<typeof ConnectOrigin>;
+export interface ConnectOrigin extends z.infer<typeof ConnectOrigin> {}
 
 /** The choice of purpose. A new account has none, because its first key is always shared. */
 export interface PurposeChoice {

@@ -42,7 +42,7 @@ export const ActivityAsk = z.object({
   /** IANA time zone of the days. */
   zone: z.string(),
 });
-export type ActivityAsk = z.infer<typeof ActivityAsk>;
+export interface ActivityAsk extends z.infer<typeof ActivityAsk> {}
 
 /** The reader: the person who asked, with buttons, or a channel. */
 export type ActivityAudience = { kind: 'person'; isShared: boolean } | { kind: 'channel'; sharedBy: string };

@@ -18,7 +18,7 @@ export const AuditPage = z.object({
   /** The newest entry of the first page, so that new entries do not shift the pages. */
   upTo: z.string().max(100).optional(),
 });
-export type AuditPage = z.infer<typeof AuditPage>;
+export interface AuditPage extends z.infer<typeof AuditPage> {}
 
 const SIGNS = { done: ':white_check_mark:', refused: ':no_entry:', failed: ':x:' } as const;
 

@@ -226,7 +226,7 @@ const MenuTarget = z.object({
   /** A page of the service. */
   url: z.string().optional(),
 });
-export type MenuTarget = z.infer<typeof MenuTarget>;
+export interface MenuTarget extends z.infer<typeof MenuTarget> {}
 
 const PREFIX = 'about ';
 

@@ -43,7 +43,7 @@ export const IntegrationOrigin = z.object({
   /** True if the person may choose another one. */
   picks: z.boolean().optional(),
 });
-export type IntegrationOrigin = z.infer<typeof IntegrationOrigin>;
+export interface IntegrationOrigin extends z.infer<typeof IntegrationOrigin> {}
 
 export interface IntegrationForm {
   callbackId: typeof INTEGRATION_ADD | typeof INTEGRATION_EDIT;

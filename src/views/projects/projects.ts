@@ -18,7 +18,7 @@ export const ProjectsPage = z.object({
   /** From 0. */
   page: z.int().min(0).max(10_000),
 });
-export type ProjectsPage = z.infer<typeof ProjectsPage>;
+export interface ProjectsPage extends z.infer<typeof ProjectsPage> {}
 
 /** The account's projects, starred ones first. */
 export function projectsMessage(projects: readonly Project[], at: ProjectsPage, word: string): Message {

@@ -178,7 +178,7 @@ export const OpenedFrom = z.object({
   /** Undefined for a card. */
   list: z.enum(LIST_SCOPES).optional(),
 });
-export type OpenedFrom = z.infer<typeof OpenedFrom>;
+export interface OpenedFrom extends z.infer<typeof OpenedFrom> {}
 
 export interface ScheduleListing {
   scope: ListScope;

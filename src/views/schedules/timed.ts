@@ -21,7 +21,7 @@ export const TimedOrigin = z.object({
   /** Accounts to choose from; empty if there is only one. */
   accounts: z.array(z.string()),
 });
-export type TimedOrigin = z.infer<typeof TimedOrigin>;
+export interface TimedOrigin extends z.infer<typeof TimedOrigin> {}
 
 export interface TimedForm {
   origin: TimedOrigin;

@@ -16,7 +16,7 @@ export const TestOrigin = z.object({
   project: ProjectRef.optional(),
   channel: z.string().optional(),
 });
-export type TestOrigin = z.infer<typeof TestOrigin>;
+export interface TestOrigin extends z.infer<typeof TestOrigin> {}
 
 /** Asks what to test, and in which channel to show it. `accounts`: all connected ones. */
 export function testModal(origin: TestOrigin, accounts: readonly string[]): ModalView {

@@ -36,7 +36,7 @@ export const WatchOrigin = z.object({
   account: z.string(),
   from: OpenedFrom.optional(),
 });
-export type WatchOrigin = z.infer<typeof WatchOrigin>;
+export interface WatchOrigin extends z.infer<typeof WatchOrigin> {}
 
 /** The choices of a watch as fields of its form. */
 export function watchValues({ mode, project, server, hours, escalation }: Watch): Values {
