@@ -269,6 +269,15 @@ test.each(FIXTURES)('what people set up is there, and goes on, in the store %s',
   for (const [line, words, who = 'admin'] of ANSWERS)
     expect(await ask(world, `/deckhand ${line}`, who)).toContain(words);
   expect(await ask(world, '/deckhand doctor')).not.toContain('cannot be read');
+  // A run and a server that were followed go on in the messages that the release posted, which this Slack lacks.
+  const isSent = (method: string, place: string, words: RegExp) => () =>
+    world.slack.calls.some(
+      (call) => call.method === method && place in call.args && words.test(`${call.args.text}`),
+    );
+  await world.slack.until(isSent('chat.postMessage', 'thread_ts', / Started /), {
+    what: 'a reply to the run',
+  });
+  await world.slack.until(isSent('chat.update', 'ts', /^Server \*shop\*/), { what: 'an edit of the server' });
   await world.as('billing').openHome();
   const home = () => JSON.stringify(world.slack.home(TEAM, PEOPLE.billing)?.content);
   for (const words of ON_HOME) await expect.poll(home).toContain(words);
