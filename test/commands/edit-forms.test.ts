@@ -140,10 +140,7 @@ describe.for(Object.keys(KINDS) as Kind[])('the form that edits a %s', (kind) =>
     const before = await stored(world);
     const asked = await ben.submit(`${kind}.edit`, { ...KINDS[kind].change, ...KINDS[kind].other });
     expect(asked.body).toContain(`<@${PEOPLE.admin}> changed this while the form was open`);
-    // A word joiner keeps a time from becoming an emoji.
-    expect(asked.body.replaceAll('\u2060', '')).toContain(
-      `You chose: ${Object.values(KINDS[kind].change)[0]}`,
-    );
+    expect(asked.body).toContain(`You chose: ${Object.values(KINDS[kind].change)[0]}`);
     expect(await stored(world)).toBe(before);
     await ben.submit(`${kind}.edit`, KINDS[kind].change);
     await expect.poll(() => stored(world)).toContain(KINDS[kind].kept);

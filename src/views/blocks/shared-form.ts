@@ -166,6 +166,8 @@ function pickedWords({ element }: InputBlock, value: Values[string]): string {
   const describe = (one: string): string => {
     if (element.type === 'multi_users_select')
       return /^[UW][A-Z0-9]+$/.test(one) ? `<@${one}>` : mrkdwn(one, 60);
+    // Slack's picker made it, so it needs no mark against emoji.
+    if (element.type === 'timepicker' && /^\d\d:\d\d$/.test(one)) return one;
     return mrkdwn(options.find((option) => option.value === one)?.text.text ?? one, 100);
   };
   const words = values.slice(0, 20).map(describe).join(', ') || 'nothing';
