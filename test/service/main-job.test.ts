@@ -130,8 +130,20 @@ describe('test access', () => {
     ['failed without results', { status: 'failed', completed_at: END }, undefined],
     [
       'running, with early news',
-      { results: { repository: { status: 'pending' }, servers: [ok, { ...bad, status: 'waiting' }] } },
-      { servers: [ok] },
+      { results: { repository: { status: 'pending' }, servers: [ok, bad, { ...bad, status: 'waiting' }] } },
+      { servers: [ok, bad] },
+    ],
+    [
+      'ended, with an error that has no message and a word that nothing describes',
+      {
+        status: 'completed',
+        completed_at: END,
+        results: { repository: { status: 'error', message: null }, servers: [{ ...ok, status: 'waiting' }] },
+      },
+      {
+        repository: { status: 'error', message: null },
+        servers: [{ ...ok, status: 'error', message: 'the service says “waiting”' }],
+      },
     ],
   ])('results: %s', async (_what, change, results) => {
     await using wire = await openWire({ [GET]: [{ json: { ...RUN, ...change } }] });
