@@ -17,7 +17,7 @@ import { createTokenHealth } from './slack/token-health.ts';
 import { listResponseHosts } from './slack/uploads.ts';
 import { createWeb } from './slack/web.ts';
 import { checkKeys } from './store/data-keys.ts';
-import { expectReadable, type OpenStore, openStore } from './store/open-store.ts';
+import { expectReadable, type OpenStore, openStore, readBackup } from './store/open-store.ts';
 import { createSealer } from './store/sealer.ts';
 import { type Access, measureFreeBytes } from './store/sqlite.ts';
 import { mapDatabaseErrors, type UnreadableDocument } from './store/store.ts';
@@ -52,7 +52,7 @@ export interface Opened {
  */
 export async function openDeckhand(config: Config, options: OpenOptions): Promise<Opened> {
   const { log, version, clock = systemClock, tracing = NO_TRACING, serviceTimeoutMs, access } = options;
-  const metrics: Metrics = createMetrics(version, countJobs, clock, measureDisk);
+  const metrics: Metrics = createMetrics(version, countJobs, clock, measureStore);
   metrics.beginKinds(SCHEDULE_KINDS);
   const onUnreadable = reportUnreadable(log, metrics);
   const backend = await openBackend(config.STORE_URL, {
@@ -95,10 +95,15 @@ export async function openDeckhand(config: Config, options: OpenOptions): Promis
     const [stats] = await Promise.all([engine.stats(), store.ping()]);
     return stats;
   }
-  /** On Postgres the disk is not ours. */
-  async function measureDisk(): Promise<number | undefined> {
+  /** On Postgres, neither the disk nor the backup is ours. */
+  async function measureStore() {
     const path = store.sqlite?.location();
-    return path ? measureFreeBytes(path) : undefined;
+    if (!path) return { freeBytes: undefined, backupDue: undefined };
+    const [freeBytes, backup] = await Promise.all([
+      measureFreeBytes(path).catch(() => undefined),
+      readBackup(store, clock.now()),
+    ]);
+    return { freeBytes, backupDue: backup?.due };
   }
 
   async function close(): Promise<void> {

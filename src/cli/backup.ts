@@ -3,13 +3,23 @@ import { access, constants, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
-import { StoreError } from '../core/errors.ts';
+import { StoreError, StoreUnavailable } from '../core/errors.ts';
 import { count } from '../core/mrkdwn.ts';
+import { HOUR_MS } from '../core/time/clock.ts';
 import { explainDatabaseFault } from '../store/database-fault.ts';
 import { parseEncryptionKeys } from '../store/encryption-keys.ts';
+import { recordBackup } from '../store/open-store.ts';
 import { hasDocuments, makeFolder } from '../store/sqlite.ts';
 import { fileFault, type Program } from './program.ts';
-import { describeContents, existingStore, findFile, readBack, storeUrl, withSide } from './stores.ts';
+import {
+  describeContents,
+  existingStore,
+  findFile,
+  readBack,
+  storeUrl,
+  withSide,
+  withStore,
+} from './stores.ts';
 
 /** One step: SQLite starts a copy in several steps again whenever Deckhand writes. */
 const ALL_PAGES = 2 ** 31 - 1;
@@ -18,12 +28,14 @@ const SQLITE_FULL = 13;
 export const BACKUP: Program = {
   command: 'deckhand backup',
   argument: 'Give the one file to write',
-  help: `Usage: deckhand backup <file>
+  options: { nightly: { type: 'boolean' } },
+  help: `Usage: deckhand backup [--nightly] <file>
 
 Copies the SQLite file of STORE_URL, as it is at one moment, into a new file, while Deckhand runs on it. Secrets in it stay
-sealed: keep ENCRYPTION_KEYS elsewhere. For Postgres, use pg_dump.
+sealed: keep ENCRYPTION_KEYS elsewhere. For Postgres, use pg_dump. After a backup with --nightly, metrics and deckhand doctor say
+so if none follows within 30 hours.
 `,
-  async run({ env, argument: file }) {
+  async run({ env, argument: file, options: { nightly } }) {
     const source = findFile(existingStore(env));
     if (source === undefined)
       throw new StoreError(
@@ -31,11 +43,31 @@ sealed: keep ENCRYPTION_KEYS elsewhere. For Postgres, use pg_dump.
       );
     expectFolder(file);
     await makeFile(file, (draft) => copyDatabase(source, draft));
+    const isRecorded = await recordTime(source, nightly === true);
     const isOpen = ((await stat(file)).mode & OTHERS_MODE) !== 0;
     const note = isOpen ? ' Its disk keeps no modes, so see to it that nobody else can read the file.' : '';
-    return `${file} holds the store.${note}`;
+    const missing = isRecorded
+      ? ''
+      : ' Its time could not be stored, so metrics and doctor do not know of it.';
+    return `${file} holds the store.${note}${missing}`;
   },
 };
+
+/** A day and a reserve: the timer waits for up to a quarter of an hour, and a machine may have been off at night. */
+const NIGHTLY_MS = 30 * HOUR_MS;
+
+/** Stores when the copy was made, for metrics and `doctor`. Returns false if the store does not take it. */
+async function recordTime(source: string, isNightly: boolean): Promise<boolean> {
+  try {
+    const at = Date.now();
+    const backup = isNightly ? { at, due: at + NIGHTLY_MS } : { at };
+    await withStore(`sqlite://${source}`, 'beside', (store) => recordBackup(store, backup));
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError || error instanceof StoreUnavailable) return false;
+    throw error;
+  }
+}
 
 /** A folder that is missing may be on a disk that is not mounted. @throws StoreError */
 function expectFolder(file: string): void {

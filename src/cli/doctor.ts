@@ -11,6 +11,7 @@ import { createLog } from '../observability/log.ts';
 import { openDeckhand } from '../open.ts';
 import { isSlackFailure } from '../slack/failure.ts';
 import { findTokenOwner, isAboutToken } from '../slack/token-health.ts';
+import { isPostgres, readBackup } from '../store/open-store.ts';
 import { DATA_KEYS, GLOBAL } from '../store/store.ts';
 import type { Finding, Health } from '../views/admin/doctor.ts';
 import type { Program } from './program.ts';
@@ -35,6 +36,7 @@ ok, note, or FAULT. Deckhand may be running; if it is not, due jobs that wait ar
       const findings = [
         ...(await tryAppToken(app)),
         ...(await checkSignature(app)),
+        ...(await checkBackup(app)),
         ...(await examineAll(app)),
       ];
       const text = findings.map(printFinding).join('\n');
@@ -68,6 +70,16 @@ async function checkSignature({ parts: { store } }: DeckhandApp): Promise<Findin
   const time = new Date(refused.at).toISOString();
   const text = `the request at ${time} had another, and none since had this one. Check SLACK_SIGNING_SECRET`;
   return [{ what: 'Signing secret', health: 'broken', text }];
+}
+
+/** Checks the time of the latest `deckhand backup`, if there was any. */
+async function checkBackup({ parts: { config, store, clock } }: DeckhandApp): Promise<Finding[]> {
+  const backup = isPostgres(config.STORE_URL) ? undefined : await readBackup(store, clock.now());
+  if (backup === undefined) return [];
+  const { at, due = Number.POSITIVE_INFINITY } = backup;
+  const text = `the latest was made at ${new Date(at).toISOString()}`;
+  if (clock.now() <= due) return [{ what: 'Backup', health: 'well', text }];
+  return [{ what: 'Backup', health: 'broken', text: `${text}, and the nightly one since then was not` }];
 }
 
 /** Finds the workspace of the bot token. @returns a finding if Slack does not name it */

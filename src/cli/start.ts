@@ -9,6 +9,7 @@ import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import { type Opened, openDeckhand } from '../open.ts';
 import { explainStoreFault } from '../store/database-fault.ts';
 import { isPostgres } from '../store/open-store.ts';
+import { watchEnd } from './previous-end.ts';
 import { describeFault, type Fault } from './program.ts';
 
 /** Kubernetes and systemd kill after 30 s. SIGTERM ends within 25 s, even if something hangs. */
@@ -30,7 +31,7 @@ export async function run(config: Config): Promise<void> {
     const tracing = await openTracing(config, version, log);
     const opened = await openDeckhand(config, { log, version, tracing });
     await opened.app.start(({ port }) => {
-      endOnSignal(opened, config, tracing, log);
+      endOnSignal({ ...opened, recordEnd: watchEnd(opened, port) }, config, tracing, log);
       logPort(log, config, port);
     });
     for (const { cron, run } of Object.values(opened.app.chores)) schedule(cron, run, CHORES);
@@ -60,7 +61,12 @@ function logPort(log: Logger, { LOG_LEVEL, HOST: host }: Config, port: number): 
   portLog.info({ event: 'listening', host, port, version: readVersion() }, 'Deckhand started');
 }
 
-function endOnSignal({ app, close }: Opened, { STORE_URL }: Config, tracing: Tracing, log: Logger): void {
+function endOnSignal(
+  { app, close, recordEnd }: Opened & { recordEnd: () => Promise<void> },
+  { STORE_URL }: Config,
+  tracing: Tracing,
+  log: Logger,
+): void {
   let isStopping = false;
   async function stop(signal: string): Promise<void> {
     if (isStopping) return;
@@ -72,7 +78,7 @@ function endOnSignal({ app, close }: Opened, { STORE_URL }: Config, tracing: Tra
       process.exit(0);
     }, CUT_MS).unref();
     void shutdown();
-    await app.stop(DRAIN_MS, isPostgres(STORE_URL) ? NOTICED_MS : 0);
+    await Promise.all([app.stop(DRAIN_MS, isPostgres(STORE_URL) ? NOTICED_MS : 0), recordEnd()]);
     await close();
     await tracing.close();
     log.info({ event: 'stopped' }, 'Deckhand stopped');

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import { type Clock, systemClock, withTimeout } from '../core/time/clock.ts';
 import type { Logger } from './log.ts';
+import { COLLECTIONS, REFUSALS } from './series.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -9,8 +10,13 @@ type QueueStats = Readonly<
   Record<string, { waiting: number; later: number; running: number; oldestDueMs: number }>
 >;
 type CountJobs = () => Promise<QueueStats>;
-/** Free bytes on the disk of the store; undefined on Postgres. */
-type MeasureDisk = () => Promise<number | undefined>;
+interface StoreFacts {
+  /** Free bytes on the disk of the store; undefined on Postgres. */
+  freeBytes: number | undefined;
+  /** Latest time of the next nightly backup, milliseconds since the epoch; undefined if there are none. */
+  backupDue: number | undefined;
+}
+type MeasureStore = () => Promise<StoreFacts>;
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** Time-out for counting jobs, because Prometheus gives up a scrape after ten seconds. */
@@ -22,7 +28,7 @@ export function createMetrics(
   version: string,
   countJobs: CountJobs,
   clock: Clock = systemClock,
-  measureDisk: MeasureDisk = async () => undefined,
+  measureStore: MeasureStore = async () => ({ freeBytes: undefined, backupDue: undefined }),
 ) {
   const registry = new Registry();
   const ofProcess = processMetrics();
@@ -31,10 +37,14 @@ export function createMetrics(
   const updateQueues = createQueueGauges(
     registry,
     () => withTimeout(clock, COUNT_MS, countJobs()),
-    (queue) => meters.jobs.inc({ queue, outcome: 'failed' }, 0),
+    (queue) => {
+      meters.jobs.inc({ queue, outcome: 'failed' }, 0);
+      meters.unreadable.inc({ kind: 'job', of: queue }, 0);
+    },
   );
   const { gauge } = createMakers(registry);
-  const disk = gauge('deckhand_disk_free_bytes', 'Free bytes on the disk of the SQLite file.');
+  const updateStore = createStoreGauges(registry, measureStore);
+  const followed = createFollowedGauges(registry, clock);
   gauge('deckhand_build_info', 'Deckhand’s version, and the version of Node.', 'version', 'node').set(
     { version, node: process.version },
     1,
@@ -44,8 +54,10 @@ export function createMetrics(
     /** Counts a refused request. */
     refused: (reason: string) => meters.refused.inc({ reason }),
     /** Counts a person's command, button, menu, shortcut or form at its end. */
-    command: (command: string, by: string, outcome: 'done' | 'refused' | 'failed') =>
-      meters.commands.inc({ command, by, outcome }),
+    command(command: string, by: string, outcome: 'done' | 'refused' | 'failed'): void {
+      meters.commands.inc({ command, by, outcome: 'failed' }, 0);
+      meters.commands.inc({ command, by, outcome });
+    },
     slackCall: (method: string, outcome: string, ms: number) =>
       meters.slack.observe({ method, outcome }, ms / 1000),
     serviceCall: ({ operation, kind, ms }: { operation: string; kind: string; ms: number }) =>
@@ -54,7 +66,11 @@ export function createMetrics(
       meters.tokens.set({ variable }, isRefused ? 1 : 0),
     /** Sets whether a connection of Socket Mode is open. */
     socket: (isOpen: boolean) => meters.connected.set({ by: 'socket' }, isOpen ? 1 : 0),
-    followed: (change: 1 | -1) => meters.followed.inc(change),
+    follow: followed.begin,
+    /** Counts a key of the service that worked, and that the service now refuses. */
+    keyRefused: () => meters.keys.inc(),
+    /** Sets whether the process before this one ended without a shutdown. */
+    previousEnd: (isUnclean: boolean) => meters.unclean.set(isUnclean ? 1 : 0),
     job: (queue: string, outcome: string): void => {
       meters.jobs.inc({ queue, outcome });
       if (outcome === 'unreadable') meters.unreadable.inc({ kind: 'job', of: queue });
@@ -78,9 +94,8 @@ export function createMetrics(
     contentType: registry.contentType,
     /** Returns Prometheus' text format, even if the store does not answer. */
     async text(): Promise<string> {
-      const free = measureDisk().catch(() => undefined);
-      await updateQueues();
-      disk.set((await free) ?? Number.NaN);
+      followed.update();
+      await Promise.all([updateQueues(), updateStore()]);
       return Registry.merge([ofProcess, registry]).metrics();
     },
   };
@@ -133,7 +148,6 @@ function createMeters(registry: Registry) {
       'variable',
     ),
     connected: gauge('deckhand_slack_connected', 'Is 1 while a connection of Socket Mode is open.', 'by'),
-    followed: gauge('deckhand_followed_runs', 'Test runs and provisioning servers being followed.'),
     jobs: counter('deckhand_jobs_total', 'Attempts at jobs by queue and outcome.', 'queue', 'outcome'),
     unreadable: counter(
       'deckhand_unreadable_total',
@@ -147,6 +161,11 @@ function createMeters(registry: Registry) {
       'what',
     ),
     slots: counter('deckhand_slots_total', 'Occurrences of schedules by outcome.', 'kind', 'outcome'),
+    keys: counter('deckhand_keys_refused_total', 'Keys that worked, and that the service then refused.'),
+    unclean: gauge(
+      'deckhand_previous_end_unclean',
+      'Is 1 if the process before this one ended without a shutdown: killed, out of memory, or without power.',
+    ),
     pushes: counter('deckhand_pushes_total', 'Calls of the service that came, and missing ones.', 'outcome'),
     lag: histogram(
       'deckhand_slot_lag_seconds',
@@ -161,11 +180,16 @@ function createMeters(registry: Registry) {
 function beginAtZero({
   possibleDuplicates,
   pushes,
+  refused,
   tokens,
+  unclean,
   unreadable,
 }: ReturnType<typeof createMeters>): void {
   for (const variable of ['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN']) tokens.set({ variable }, 0);
-  unreadable.inc({ kind: 'document', of: 'accounts' }, 0);
+  // Unknown until the store has answered.
+  unclean.set(Number.NaN);
+  for (const of of COLLECTIONS) unreadable.inc({ kind: 'document', of }, 0);
+  for (const reason of REFUSALS) refused.inc({ reason }, 0);
   pushes.inc({ outcome: 'missing' }, 0);
   for (const what of ['post', 'run', 'order']) possibleDuplicates.inc({ what }, 0);
 }
@@ -215,6 +239,50 @@ function createQueueGauges(
     }
   };
 }
+
+function createFollowedGauges(registry: Registry, { now }: Pick<Clock, 'now'>) {
+  const { gauge } = createMakers(registry);
+  const followed = gauge('deckhand_followed_runs', 'Test runs and provisioning servers being followed.');
+  const overdue = gauge(
+    'deckhand_followed_overdue_seconds',
+    'How long the first followed run or server is past the time at which following should end.',
+  );
+  const followings = new Set<{ deadline: number }>();
+  return {
+    /**
+     * Counts a followed run or server.
+     * @param deadline time at which following should end, milliseconds since the epoch
+     * @returns a function to call at the end
+     */
+    begin(deadline: number): () => void {
+      const following = { deadline };
+      followings.add(following);
+      return () => void followings.delete(following);
+    },
+    update(): void {
+      const first = Math.min(...Array.from(followings, ({ deadline }) => deadline));
+      followed.set(followings.size);
+      overdue.set(Math.max(0, now() - first) / 1000);
+    },
+  };
+}
+
+/** Creates gauges of the store itself, which have no value if there is nothing to measure. */
+function createStoreGauges(registry: Registry, measure: MeasureStore): () => Promise<void> {
+  const { gauge } = createMakers(registry);
+  const disk = gauge('deckhand_disk_free_bytes', 'Free bytes on the disk of the SQLite file.');
+  const backup = gauge(
+    'deckhand_backup_due_timestamp_seconds',
+    'Latest time of the next nightly backup of the SQLite file, in seconds since the epoch.',
+  );
+  return async () => {
+    const { freeBytes, backupDue } = await measure().catch(() => NOT_MEASURED);
+    disk.set(freeBytes ?? Number.NaN);
+    backup.set(backupDue === undefined ? Number.NaN : backupDue / 1000);
+  };
+}
+
+const NOT_MEASURED: StoreFacts = { freeBytes: undefined, backupDue: undefined };
 
 /** A message in Slack, a test run, or an order of a server. */
 type PossiblyTwice = 'post' | 'run' | 'order';

@@ -219,18 +219,18 @@ export class Follower<State extends Followed, View extends { kind: string }> {
   async #run(workspace: Workspace, job: Job<Pointer>): Promise<void> {
     const following = await this.#open(workspace, job.data, job);
     if (following === undefined) return;
-    const { clock, metrics } = workspace;
+    const { clock, config, metrics } = workspace;
     const { signal } = job;
     const work = (): Promise<void> =>
       this.#kind.follow(following).catch((error: unknown) => this.#endEarly(following, error));
-    metrics.followed(1);
+    const end = metrics.follow(clock.now() + config.FOLLOW_TIMEOUT_MINUTES * 60_000);
     try {
       await retryThroughOutage({ clock, signal }, work, (error) => {
         this.#report(following, error);
         following.startAgain();
       });
     } finally {
-      metrics.followed(-1);
+      end();
     }
     await following.markShown();
   }

@@ -7,6 +7,7 @@ import type { Clock } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type SpanStart, type Tracing } from '../observability/tracing.ts';
 import { isSlackFailure, isTokenRefused, mayHavePosted, NOT_INSTALLED, THREAD_GONE } from './failure.ts';
+import { createLimits } from './limits.ts';
 import {
   BACKGROUND,
   type Call,
@@ -75,6 +76,7 @@ interface Shared extends SlackOptions {
   /** The latest version of each message whose edit waits. */
   edits: Map<string, Message>;
   budget: EditBudget;
+  limits: ReturnType<typeof createLimits>;
   /** The latest refusal of each workspace's token. Deleted once a call succeeds. */
   refused: Map<string, { failure: SlackFailure; at: number }>;
 }
@@ -84,7 +86,8 @@ const REFUSED_MS = 10_000;
 
 export function createSlack(options: SlackOptions) {
   const budget = createEditBudget(options.clock);
-  const memory = { lock: createKeyedLock(), edits: new Map(), budget, refused: new Map() };
+  const limits = createLimits(options);
+  const memory = { lock: createKeyedLock(), edits: new Map(), budget, limits, refused: new Map() };
   const shared: Shared = { tracing: NO_TRACING, ...options, ...memory };
   return {
     of: (workspace: string) => openWorkspaceSlack(shared, workspace),
@@ -101,6 +104,8 @@ function openWorkspaceSlack(shared: Shared, workspace: string) {
   return {
     /** Calls any other method of the Web API. */
     call,
+    /** Methods that Slack limited in the last ten minutes. */
+    listLimits: () => shared.limits.list(workspace),
     /** Tries a token that Slack has refused. @throws SlackFailure while it is refused */
     async expectToken(): Promise<void> {
       const refusal = shared.refused.get(workspace);
@@ -155,6 +160,7 @@ function createCallOnce(shared: Shared, workspace: string): CallOnce {
         return answer;
       } catch (error) {
         report(error instanceof SlackFailure ? error.kind : 'bug');
+        if (isSlackFailure(error, 'busy')) shared.limits.note(workspace, error);
         throw error;
       }
     });

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { StoreError } from '../core/errors.ts';
-import { type Clock, systemClock } from '../core/time/clock.ts';
+import { type Clock, DAY_MS, systemClock } from '../core/time/clock.ts';
 import { createStore, type Database, type DocumentsOptions } from './documents.ts';
 import { type Access, openSqlite } from './sqlite.ts';
 import { GLOBAL, type Store } from './store.ts';
@@ -82,6 +82,35 @@ export async function expectReadable(store: Store, release: string): Promise<voi
   throw new StoreError(
     `The store was written by Deckhand ${wrote.release}, and this is ${release}, which cannot read it. Start ${wrote.release} or newer, or restore a backup from before the upgrade.`,
   );
+}
+
+export const BackedUp = z.object({
+  /** Milliseconds since the epoch. */
+  at: z.number(),
+  /** Latest time of the next backup, if it is made each night. */
+  due: z.number().optional(),
+});
+type BackedUp = z.infer<typeof BackedUp>;
+
+function openBackups(store: Store) {
+  return store.of(GLOBAL).collection('backups', BackedUp);
+}
+
+const LATEST = 'latest';
+
+/** Records that `deckhand backup` has copied the store. One that is not made each night leaves `due` as it is. */
+export async function recordBackup(store: Store, backup: BackedUp): Promise<void> {
+  await openBackups(store).update(LATEST, (earlier) => ({ ...earlier, ...backup }));
+}
+
+/** If no backup came for this long after its time, nobody makes it any more. */
+const GIVEN_UP_MS = 30 * DAY_MS;
+
+/** Returns the latest backup of a file. */
+export async function readBackup(store: Store, now: number): Promise<BackedUp | undefined> {
+  const backup = await openBackups(store).get(LATEST);
+  if (backup?.due === undefined || now - backup.due < GIVEN_UP_MS) return backup;
+  return { at: backup.at };
 }
 
 function openOrigin(store: Store) {

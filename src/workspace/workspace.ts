@@ -7,7 +7,7 @@ import type { Engine, WorkspaceJobs } from '../jobs/jobs.ts';
 import { type Logger, logFailure } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { createAccounts } from '../records/accounts.ts';
+import { type Account, createAccounts } from '../records/accounts.ts';
 import { createAudit } from '../records/audit.ts';
 import { createChannels } from '../records/channels.ts';
 import { createFeeds } from '../records/feeds.ts';
@@ -133,7 +133,10 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
       sealer,
       service,
       clock,
-      onState: () => Promise.all([accountsChanged({ jobs, clock }), waiting.resume(), home.refresh()]),
+      onState(account) {
+        reportRefusedKey(account, { log, metrics });
+        return Promise.all([accountsChanged({ jobs, clock }), waiting.resume(), home.refresh()]);
+      },
       onUnreadable: (document) => parts.onUnreadable({ ...document, workspace: id }),
     }),
     channels: createChannels(documents),
@@ -163,12 +166,7 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     ...openFeeds(parts, id),
     hosting: createHostingCatalog({ ...common, clock }),
     integrations: createIntegrations(store),
-    links: {
-      ...createUserLinks({ store, clock }),
-      /** Returns the ticket that opens Deckhand's page in the browser. */
-      ask: (linkRequest: Omit<LinkRequest, 'workspace'>) =>
-        parts.linkRequests.ask({ workspace: id, ...linkRequest }),
-    },
+    links: openLinks({ ...parts, store }, id),
     names: createServiceNames({ store, clock, onClaim: waiting.resume }),
     newBlocks,
     ...once,
@@ -188,6 +186,27 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     ...createExplaining({ config, clock, log }),
   };
   return workspace;
+}
+
+function openLinks(
+  { store, clock, linkRequests }: Omit<Parts, 'store'> & { store: WorkspaceStore },
+  id: string,
+) {
+  return {
+    ...createUserLinks({ store, clock }),
+    /** Returns the ticket that opens Deckhand's page in the browser. */
+    ask: (linkRequest: Omit<LinkRequest, 'workspace'>) => linkRequests.ask({ workspace: id, ...linkRequest }),
+  };
+}
+
+/** Counts and logs a key that worked, and that the service now refuses. */
+function reportRefusedKey(
+  { name, state, isUnreadable = false }: Account,
+  { log, metrics }: Pick<Parts, 'log' | 'metrics'>,
+): void {
+  if (state !== 'broken' || isUnreadable) return;
+  metrics.keyRefused();
+  log.warn({ event: 'key_refused', account: name }, 'Key refused by the service');
 }
 
 function openFeeds({ store, clock }: Parts, workspace: string) {

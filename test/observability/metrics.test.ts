@@ -56,42 +56,28 @@ const queries = [
   ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ name: title, expr }))),
 ];
 
-/** What Prometheus adds to every scrape by itself. */
-const PROMETHEUS_OWN = new Set(['up', 'ALERTS']);
-const LABELS_OWN = ['job', 'instance', 'alertname', 'alertstate'];
+/** What Prometheus adds to every scrape by itself, and its exporter on the machine of Postgres. */
+const PROMETHEUS_OWN = new Set(['up', 'ALERTS', 'node_filesystem_avail_bytes', 'node_filesystem_size_bytes']);
+const LABELS_OWN = ['job', 'instance', 'alertname', 'alertstate', 'fstype', 'mountpoint'];
 
 const UP = 'up{job="deckhand"} 1x120';
-/** Series of two hours, by the alert that alone must fire at their end. */
+/** Series of two hours, by the alert that alone must fire at their end. alerts.test.ts has the other alerts, and their times. */
 const FAULTS: Record<string, string[]> = {
-  DeckhandDown: ['up{job="deckhand"} 0x120'],
   DeckhandGone: [],
-  DeckhandStoreDown: [UP, 'deckhand_engine_up 0x120'],
   DeckhandDiskAlmostFull: ['deckhand_disk_free_bytes 400000000x120'],
-  DeckhandAcksSlow: [
-    'deckhand_ack_duration_seconds_bucket{le="1"} 0+1x120',
-    'deckhand_ack_duration_seconds_bucket{le="5"} 0+60x120',
-    'deckhand_ack_duration_seconds_bucket{le="+Inf"} 0+60x120',
-  ],
-  DeckhandRequestsRefused: ['deckhand_requests_refused_total{reason="forged"} 0+60x120'],
-  DeckhandQueueStuck: ['deckhand_queue_oldest_due_seconds{queue="requests"} 90x120'],
+  DeckhandRequestsRefused: ['deckhand_requests_refused_total{reason="missing"} 0+60x120'],
   DeckhandQueueGrows: ['deckhand_queue_jobs{queue="requests",state="waiting"} 0+10x120'],
   DeckhandJobsDead: ['deckhand_jobs_total{queue="requests",outcome="failed"} 0x90 1x30'],
-  DeckhandCommandsFailing: ['deckhand_commands_total{command="test",outcome="failed"} 0+1x120'],
-  DeckhandSlackFailing: ['deckhand_slack_call_duration_seconds_count{outcome="unreachable"} 0+1x120'],
-  DeckhandTokenRefused: ['deckhand_slack_token_refused{variable="SLACK_BOT_TOKEN"} 0x105 1x15'],
   DeckhandSocketDown: [UP, 'deckhand_slack_connected{by="socket"} 0x120'],
-  DeckhandUnreadable: ['deckhand_unreadable_total{kind="document",of="accounts"} 0x90 1x30'],
-  DeckhandServiceFailing: ['deckhand_service_call_duration_seconds_count{outcome="unreachable"} 0+1x120'],
   DeckhandPushesStopped: ['deckhand_pushes_total{outcome="missing"} 0x90 1x30'],
-  DeckhandSlotsFailing: ['deckhand_slots_total{kind="digest",outcome="missed"} 0x90 1x30'],
   DeckhandSlotsLate: [
     'deckhand_slot_lag_seconds_bucket{le="300"} 0+1x120',
     'deckhand_slot_lag_seconds_bucket{le="900"} 0+60x120',
     'deckhand_slot_lag_seconds_bucket{le="+Inf"} 0+60x120',
+    'deckhand_slot_lag_seconds_count 0+60x120',
   ],
   DeckhandPossibleDuplicate: ['deckhand_possible_duplicates_total{what="post"} 0x90 1x30'],
   DeckhandEventLoopSlow: ['nodejs_eventloop_lag_p99_seconds 0.6x120'],
-  DeckhandRestarting: ['process_start_time_seconds{job="deckhand"} 0+60x120'],
 };
 const HEALTHY = [
   'deckhand_engine_up 1x120',
@@ -99,7 +85,6 @@ const HEALTHY = [
   'deckhand_slack_token_refused{variable="SLACK_BOT_TOKEN"} 0x112 1x8',
   'deckhand_queue_jobs{queue="requests",state="waiting"} 200x120',
   'deckhand_pushes_total{outcome="came"} 0+1x120',
-  'deckhand_commands_total{command="test",outcome="done"} 0+1x120',
 ];
 
 /** What Grafana puts in before it asks. */
@@ -132,7 +117,9 @@ async function toldByAll(): Promise<string> {
   metrics.command('whoami', 'command', 'done');
   metrics.slackCall('chat.postMessage', 'ok', 1);
   metrics.serviceCall({ operation: 'getProfile', kind: 'ok', ms: 1 });
-  metrics.followed(1);
+  metrics.follow(1);
+  metrics.keyRefused();
+  metrics.previousEnd(true);
   metrics.socket(true);
   metrics.job('requests', 'done');
   metrics.possibleDuplicate('post');
@@ -218,7 +205,6 @@ describe('alert rules and dashboard', () => {
     );
     const { stdout, stderr, status } = spawnSync('promtool', ['test', 'rules', file], { encoding: 'utf8' });
     expect(status, `${stdout}${stderr}`).toBe(0);
-    expect(new Set(Object.keys(FAULTS))).toEqual(new Set(rules.map(({ alert }) => alert)));
   });
 });
 
@@ -238,7 +224,8 @@ describe('/metrics', () => {
     expect(text).toMatch(/^deckhand_ack_duration_seconds_count [1-9]/m);
     expect(text).toMatch(/^deckhand_commands_total{command="test",by="command",outcome="done"} 1$/m);
     expect(text).toMatch(/^deckhand_commands_total{command="connect",by="form",outcome="done"} 1$/m);
-    expect(text).toMatch(/^deckhand_requests_refused_total{reason="[^"]+"} 1$/m);
+    expect(text).toContain('deckhand_requests_refused_total{reason="missing"} 1\n');
+    expect(text).toContain('deckhand_requests_refused_total{reason="wrong"} 0\n');
     expect(text).toMatch(/^deckhand_queue_jobs{queue="follow-test",state="waiting"} 0$/m);
     expect(text).toMatch(/^deckhand_build_info{version="[\d.]+",node="v[\d.]+"} 1$/m);
     expect(text).toContain('deckhand_engine_up 1');
@@ -246,6 +233,10 @@ describe('/metrics', () => {
     // The alerts count these before they happen, so that the first time is an increase.
     for (const what of ['post', 'run', 'order'])
       expect(text).toContain(`deckhand_possible_duplicates_total{what="${what}"} 0\n`);
+    for (const name of ['accounts', 'schedules', 'runs'])
+      expect(text).toContain(`deckhand_unreadable_total{kind="document",of="${name}"} 0\n`);
+    expect(text).toContain('deckhand_unreadable_total{kind="job",of="digest"} 0\n');
+    expect(text).toContain('deckhand_keys_refused_total 0\n');
     for (const kind of SCHEDULE_KINDS)
       expect(text).toContain(`deckhand_slots_total{kind="${kind}",outcome="failed"} 0\n`);
     for (const queue of ['requests', 'follow-test'])
@@ -255,7 +246,7 @@ describe('/metrics', () => {
   it('is told before Prometheus gives up, also where the database neither answers nor fails', async () => {
     const clock = createManualClock();
     const metrics = createMetrics('0.0.0', () => Promise.withResolvers<never>().promise, clock);
-    metrics.followed(1);
+    metrics.follow(1);
     const text = metrics.text();
     await clock.advance(5_000);
     expect(await text).toContain('deckhand_engine_up 0');

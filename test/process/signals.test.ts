@@ -48,3 +48,30 @@ it.skipIf(!canBeFirst)('SIGTERM ends the first process of a container while it s
   expect(await once(child, 'exit')).toEqual([143, null]);
   expect(performance.now() - from).toBeLessThan(2_000);
 });
+
+it('the next process says that the one before was killed, and not that it was stopped', async () => {
+  const env = { STORE_URL: await temporarySqlite(), HOST: '127.0.0.1' };
+
+  /** Runs until the metric says how the process before ended. Returns the events of its log. */
+  async function runUntil(signal: 'SIGKILL' | 'SIGTERM', isUnclean: 0 | 1): Promise<string> {
+    const { child, lines } = await start(env);
+    const log: string[] = [];
+    const port = await new Promise<string>((resolve) => {
+      lines.on('line', (line) => {
+        log.push(line);
+        const [, text] = /"port":(\d+)/.exec(line) ?? [];
+        if (text !== undefined) resolve(text);
+      });
+    });
+    await expect
+      .poll(() => fetch(`http://127.0.0.1:${port}/metrics`).then((answer) => answer.text()))
+      .toContain(`\ndeckhand_previous_end_unclean ${isUnclean}\n`);
+    child.kill(signal);
+    await once(child, 'exit');
+    return log.join('');
+  }
+
+  expect(await runUntil('SIGKILL', 0)).not.toContain('"ended_uncleanly"');
+  expect(await runUntil('SIGTERM', 1)).toContain('"ended_uncleanly"');
+  expect(await runUntil('SIGTERM', 0)).not.toContain('"ended_uncleanly"');
+});

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { COLLECTIONS } from '../../src/observability/series.ts';
 import { SCOPES } from '../../src/slack/failure.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -36,4 +37,6 @@ it('every collection of the store is documented, and no other', () => {
     .flatMap(([, names = '']) => [...names.matchAll(/`([a-z-]+)`/g)])
     .map(([, name]) => name);
   expect(new Set(documented)).toEqual(new Set([...used, 'data-keys', 'store']));
+  // Each has a series of metrics that begins at 0.
+  expect(new Set(COLLECTIONS)).toEqual(new Set(documented));
 });

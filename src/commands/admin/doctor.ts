@@ -1,6 +1,6 @@
 import { AccountFailure } from '../../core/errors.ts';
 import { describeUnreached } from '../../core/http.ts';
-import { capitalised, code, count, mrkdwn } from '../../core/mrkdwn.ts';
+import { capitalised, code, count, duration, mrkdwn } from '../../core/mrkdwn.ts';
 import { type Account, makeInvoiceUse, makeKeyId } from '../../records/accounts.ts';
 import { INVOICES } from '../../scheduler/invoices/notices.ts';
 import { readPolling } from '../../scheduler/schedules/polling.ts';
@@ -47,6 +47,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
     runCheck('Scheduler', examination, checkScheduler),
     checkSlack(examination),
     reportAppToken(examination),
+    reportLimits(examination),
     checkAccounts(examination),
     checkPolls(examination),
     checkPushes(examination),
@@ -102,6 +103,16 @@ function reportAppToken({ workspace }: Examination): Finding[] {
   if (refused?.variable !== 'SLACK_APP_TOKEN') return [];
   const text = `Slack refuses it: ${code(refused.reason)}. Whoever runs Deckhand must set ${code(refused.variable)} again.`;
   return [{ what: 'App token', health: 'broken', text }];
+}
+
+/** Says which calls Slack has limited lately, because their messages come late. */
+function reportLimits({ workspace }: Examination): Finding[] {
+  const limits = workspace.slack.listLimits();
+  if (limits.length === 0) return [];
+  const now = workspace.clock.now();
+  const methods = limits.map(({ method, at }) => `${code(method)} ${duration(now - at)} ago`);
+  const text = `Slack limited ${methods.join(', ')}. Messages come late, and none is lost.`;
+  return [{ what: 'Slack’s rate limits', health: 'limited', text }];
 }
 
 /** Finds accounts whose news do not come now, because the service is busy or does not answer. */

@@ -1,15 +1,18 @@
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect } from 'vitest';
+import { BACKUP } from '../../../src/cli/backup.ts';
 import { DOCTOR } from '../../../src/cli/doctor.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { openBackend } from '../../../src/open.ts';
+import { recordBackup } from '../../../src/store/open-store.ts';
 import { ask } from '../../support/asking.ts';
 import { BRISK, briskClock } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
 import { MIN_ENV, runDeckhand } from '../../support/run-deckhand.ts';
 import { sendSigned } from '../../support/signed.ts';
-import { temporarySqlite } from '../../support/temporary.ts';
+import { temporaryFolder, temporarySqlite } from '../../support/temporary.ts';
 import { ACCOUNT, EMAIL, type TestWorldOptions } from '../../support/test-world.ts';
 
 const ENCRYPTION_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
@@ -127,6 +130,40 @@ ok     The service also offers: ${OFFERS}
     await expect.poll(signingSecret).toMatch(/^FAULT {2}Signing secret: .* Check SLACK_SIGNING_SECRET$/);
     await ask(world, '/deckhand whoami');
     await expect.poll(signingSecret).toBeUndefined();
+  });
+
+  test('says which calls Slack limits, and the log says so once a minute', async ({ world }) => {
+    const isWell = ':white_check_mark: *Slack*';
+    expect(await ask(world, '/deckhand doctor')).toContain(isWell);
+    world.slack.fault({ method: 'auth.test', status: 429, retryAfter: 1, times: 2 });
+    const limited = await ask(world, '/deckhand doctor');
+    expect(limited).toContain(isWell);
+    const later = await ask(world, '/deckhand doctor');
+    expect(later).toMatch(/:information_source: \*Slack’s rate limits\* {2}Slack limited `auth.test` .+ ago/);
+    expect(world.logs.filter((line) => line.includes('"slack_busy"'))).toHaveLength(1);
+    expect(await world.logged('slack_busy')).toContain('"method":"auth.test"');
+  });
+
+  test('from a shell says that a nightly backup was not made', async ({ world }) => {
+    const { SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL } = world.config;
+    const env = { ...MIN_ENV, ENCRYPTION_KEYS, SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL };
+    const backup = () => runProgram(DOCTOR, [], env).then(({ out }) => out.match(/^.*Backup: .*$/m)?.[0]);
+    expect(await backup()).toBeUndefined();
+    const folder = await temporaryFolder();
+    expect(await runProgram(BACKUP, ['--nightly', join(folder, 'copy')], env)).toMatchObject({
+      code: 0,
+      err: '',
+    });
+    expect(await backup()).toMatch(/^ok {5}Backup: the latest was made at 2/);
+    const { store, close } = await openBackend(STORE_URL, { clock: systemClock, access: 'beside' });
+    await recordBackup(store, { at: Date.now() - 40 * 3_600_000, due: Date.now() - 36_000_000 });
+    await close();
+    expect(await backup()).toMatch(
+      /^FAULT {2}Backup: the latest was made at 2.*, and the nightly one since then was not$/,
+    );
+    // One by hand does not end the nightly ones.
+    await runProgram(BACKUP, [join(folder, 'other')], env);
+    expect(await backup()).toMatch(/^FAULT/);
   });
 
   test('from a shell says that nobody does the jobs that are due', async ({ world }) => {
