@@ -18,6 +18,7 @@ const OUTSIDE = [
   'sandbox/**/*.test.ts',
   'test/scheduler/digests/digest.test.ts',
   'test/scheduler/invoices/notices.test.ts',
+  'test/recipes/**/*.test.ts',
   'test/security/{isolation,sealed,typed,uninstall,walk}.test.ts',
   'test/store/*.test.ts',
   'test/cli/**/*.test.ts',

@@ -7,6 +7,7 @@ import { APPLY } from '../../src/cli/apply.ts';
 import { BACKUP } from '../../src/cli/backup.ts';
 import { EXPORT } from '../../src/cli/configuration.ts';
 import { runProgram } from '../../src/cli/program.ts';
+import { SECTIONS } from '../../src/cli/sections.ts';
 import { Channel } from '../../src/records/channels.ts';
 import { TRIED } from '../store/databases.ts';
 import { ask, openForm } from '../support/asking.ts';
@@ -454,7 +455,8 @@ test('every setting of a channel and a watch is the same after export and apply'
     hours: { from: '22:00', to: '24:00', zone },
     escalation: { mention: 'S1', name: odd, after: 240 },
   };
-  const sections = { digests: {}, guards: {}, watches: { w1: watch }, notices: {} };
+  const empty = Object.fromEntries(SECTIONS.map(({ name }) => [name, {}]));
+  const sections = { ...empty, watches: { w1: watch } };
   const all = { workspace: TEAM, roles: parse(WRITTEN).roles, channels: { C1: channel }, ...sections };
   expect(await apply(url, stringify(all))).toMatchObject({ code: 0, err: '' });
   expect(parse(await exported(url))).toEqual(all);
