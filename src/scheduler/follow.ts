@@ -8,6 +8,7 @@ import {
   MAY_PASS,
   type ServiceError,
   type ServiceErrorKind,
+  type SlackFailure,
   UserError,
 } from '../core/errors.ts';
 import type { Message, News } from '../core/message.ts';
@@ -16,7 +17,7 @@ import { nextPollMs, type PollState, STEADY } from '../core/retry.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Job } from '../jobs/jobs.ts';
 import type { Followed } from '../records/test-runs.ts';
-import { isPlaceGone, undefinedOnSlackError } from '../slack/failure.ts';
+import { isPlaceGone, mayHavePosted, undefinedOnSlackError } from '../slack/failure.ts';
 import { retryThroughOutage } from '../slack/rate-limit.ts';
 import type { MessageRef } from '../slack/slack.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
@@ -61,6 +62,8 @@ interface Stopped {
 const REDRAW_MS = 7_000;
 /** Name of the first reply. */
 const FIRST = 'progress';
+/** Pause between the two attempts to edit it. An edit of the message may have used the room of its channel. */
+const FIRST_PAUSE_MS = 1_000;
 
 /** Something that Deckhand follows, in one attempt: its stored state and its card. */
 export class Following<State extends Followed, View extends { kind: string }> {
@@ -72,7 +75,7 @@ export class Following<State extends Followed, View extends { kind: string }> {
   readonly #id: string;
   /** Names of the replies of this attempt. Every poll passes all news again. */
   readonly #replied = new Set<string>();
-  /** Counts the work that starts again after an outage, too. */
+  /** More than 1 if Slack may have a post of an earlier attempt, or of this one, whose answer was lost. */
   #attempt: number;
   #state: State;
   #drawnAt: number;
@@ -97,9 +100,9 @@ export class Following<State extends Followed, View extends { kind: string }> {
     return this.#state;
   }
 
-  /** Notes that the work starts again, because Slack failed. */
-  startAgain(): void {
-    this.#attempt += 1;
+  /** Notes a failure of Slack, after which the work starts again. */
+  noteFailure(failure: SlackFailure): void {
+    if (mayHavePosted(failure)) this.#attempt += 1;
   }
 
   async save(change: Partial<State>): Promise<void> {
@@ -161,13 +164,16 @@ export class Following<State extends Followed, View extends { kind: string }> {
     await this.#endFirst(view, ref);
   }
 
-  /** Does not wait for Slack: the message shows the end, and the first reply names no state. */
+  /** Tries twice, and does not wait for room: the message shows the end, and the first reply names no state. */
   async #endFirst(view: View | Stopped, { channel, ts: rootTs }: MessageRef): Promise<void> {
     const { drawFirst } = this.#kind;
     const ts = drawFirst && (await findDelivered(this.workspace, `${rootTs} ${FIRST}`));
     if (!ts) return;
     const draw = (): Message => drawFirst(this.workspace, this.#state, view);
-    await undefinedOnSlackError(refreshMessage(this.workspace, { channel, ts }, draw), 'gone');
+    const refresh = () => undefinedOnSlackError(refreshMessage(this.workspace, { channel, ts }, draw));
+    if ((await refresh()) !== false) return;
+    await this.workspace.clock.sleep(FIRST_PAUSE_MS, this.signal);
+    await refresh();
   }
 
   #card(ref: MessageRef) {
@@ -227,7 +233,7 @@ export class Follower<State extends Followed, View extends { kind: string }> {
     try {
       await retryThroughOutage({ clock, signal }, work, (error) => {
         this.#report(following, error);
-        following.startAgain();
+        following.noteFailure(error);
       });
     } finally {
       end();
