@@ -40,7 +40,7 @@ export function findLikelyCommands(
   projects: NameIndex<Project> = new NameIndex(),
 ): Likely[] {
   const text = cleanCommandText(sentence);
-  const words = splitWords(text).words.slice(0, MAX_WORDS).map(comparable);
+  const words = splitWords(text.replace(TIMES, '')).words.slice(0, MAX_WORDS).map(comparable);
   const ranked = commands
     .map((command) => ({ name: command.name, score: rateCommand(command, words) }))
     .filter(({ score }) => score > 0)
@@ -58,6 +58,8 @@ export function findLikelyCommands(
 }
 
 const FILLERS: ReadonlySet<string> = new Set('a an for of on our please pls thanks the'.split(' '));
+/** "last week" is a time, and no command. */
+const TIMES = /\b(?:last|past) (?:\d+ )?(?:days?|nights?|weeks?|months?|years?|time)\b/gi;
 /** A longer rest makes a sentence more than a command. */
 const MAX_REST = 3;
 
@@ -69,8 +71,7 @@ function findLines(commands: readonly Command[], text: string): string[] {
     const line = [correctWord(commands, word), ...rest].join(' ');
     const matched = routeCommand(commands, line);
     if (matched === undefined) continue;
-    // Within a sentence, a short word or a synonym is rarely meant as a command.
-    if (at > 0 && (matched.isSynonym || word.length <= SHORTEST_WORD)) continue;
+    if (at > 0 && isRarelyMeant(matched, word, rest)) continue;
     // "run test": the second word is a command itself.
     if (matched.isSynonym && commands.some(({ name }) => name === rest[0])) continue;
     const { name } = matched.command;
@@ -78,6 +79,12 @@ function findLines(commands: readonly Command[], text: string): string[] {
     return isWhole && canRun(matched) ? [line, name] : [name];
   }
   return [];
+}
+
+/** True for a short word, a synonym or a time: within a sentence they are rarely meant as a command. */
+function isRarelyMeant({ isSynonym }: Matched, word: string, rest: readonly string[]): boolean {
+  const isTime = [word, ...rest].join(' ').search(TIMES) === 0;
+  return isSynonym || word.length <= SHORTEST_WORD || isTime;
 }
 
 /** The only command's name that differs from a word by one typing mistake, else the word. */

@@ -2,7 +2,8 @@ import type { Settings } from '../config.ts';
 import { link, me, unlink, whoami } from './accounts/identity.ts';
 import { accounts, accountsDefault, connect, disconnect } from './accounts/keys.ts';
 import { signup } from './accounts/signup.ts';
-import { activity } from './activity/activity.ts';
+import { activity, history } from './activity/activity.ts';
+import { last } from './activity/last.ts';
 import { audit } from './admin/audit.ts';
 import { doctor } from './admin/doctor.ts';
 import { createRolesCommand } from './admin/roles.ts';
@@ -42,6 +43,8 @@ function createGroups(all: () => readonly CommandGroup[]): readonly CommandGroup
       summary: 'what is deployed, now or on a schedule',
       commands: [
         activity,
+        last,
+        history,
         failing,
         ...digestCommands,
         ...guardCommands,

@@ -23,6 +23,7 @@ import {
   type ActivityEvent,
   getActivity,
   isTruncated,
+  readEventOutcome,
   readEventTime,
 } from '../service/activity.ts';
 import type { ListOptions } from '../service/call.ts';
@@ -62,6 +63,10 @@ export interface ActivityQuery {
   zone: string;
   project?: ProjectRef | undefined;
   server?: { identifier: string; name: string } | undefined;
+  /** Names of a person at the service. */
+  people?: readonly string[] | undefined;
+  /** True for deployments that ended, without other events. */
+  isHistory?: boolean | undefined;
 }
 
 /**
@@ -100,7 +105,10 @@ export async function readKnownActivity(
   };
 }
 
-function isMatch({ project: key, servers = [] }: Entry, { project, server }: ActivityQuery): boolean {
+function isMatch(entry: Entry, { project, server, people, isHistory = false }: ActivityQuery): boolean {
+  const { event, project: key, servers = [], user = '' } = entry;
+  if (people !== undefined && !people.includes(user)) return false;
+  if (isHistory && readEventOutcome(event) === undefined) return false;
   if (project === undefined) return true;
   if (key !== projectId(project) && key !== project.permalink) return false;
   return server === undefined || servers.some((name) => isNamed(server, name));

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { deliver } from '../../cards/deliver.ts';
 import { UserError } from '../../core/errors.ts';
 import type { KnownBlock, Message, Reply } from '../../core/message.ts';
-import { code } from '../../core/mrkdwn.ts';
+import { code, listFirst } from '../../core/mrkdwn.ts';
+import { nameKey } from '../../core/names.ts';
 import {
   type ActivityRange,
   countDays,
@@ -14,6 +15,7 @@ import {
 import type { Account } from '../../records/accounts.ts';
 import type { KnownActivity } from '../../records/ledger.ts';
 import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
+import { makePersonKey } from '../../records/service-people.ts';
 import { countByDay } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { ActivityAsk, type ActivityAudience, activityMessage } from '../../views/activity/activity.ts';
@@ -26,7 +28,7 @@ import { type ActionContext, defineButton } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
-import { resolveProjectOrServer } from '../targets/resolve-target.ts';
+import { resolveProjectOrServer, splitProjectAndServer } from '../targets/resolve-target.ts';
 import { findBoundProject, isEverything, resolveServer } from '../targets/targets.ts';
 
 /** The service's own default. API 4.9 (docs/service-api.md). */
@@ -35,10 +37,10 @@ const DEFAULT_RANGE = 'last_7_days';
 export const activity = defineCommand({
   name: 'activity',
   phrase: 'shows what happened, and what fails now',
-  synonyms: ['deployments', 'deploys', 'feed', 'history', 'log', 'logs'],
+  synonyms: ['deployments', 'deploys', 'feed', 'log', 'logs'],
   shorthands: { figures: 'stats', statistics: 'stats', stats: 'stats' },
   summary: 'Shows what happened lately, and how deployments went',
-  usage: '[range] [stats] [project|all]',
+  usage: '[range] [stats] [project|server|person|all]',
   examples: ['activity', 'activity today', 'activity 30d stats', 'activity week storefront'],
   role: 'member',
   target: 'account',
@@ -52,13 +54,10 @@ export const activity = defineCommand({
   }),
   async run(args, context, { account }) {
     const words = readActivityWords(args.words?.split(' ') ?? []);
-    const [zone, subject] = await Promise.all([
-      readZone(context.workspace, context.invocation.user),
-      findSubject(context, account, args.project ?? words.project),
-    ]);
-    const { range = DEFAULT_RANGE } = words;
-    const query = { account: account.name, range, stats: args.stats ?? words.stats, zone, page: 0 };
-    return replyPrivately(await showPrivately({ ...query, ...subject }, context));
+    const name = args.project ?? words.project;
+    const ask = await findAsk(context, account, { ...words, name, range: words.range ?? DEFAULT_RANGE });
+    const stats = args.stats ?? words.stats;
+    return replyPrivately(await showPrivately({ ...ask, stats }, context));
   },
   actions: [
     defineButton(ActivityAsk, {
@@ -69,20 +68,55 @@ export const activity = defineCommand({
   ],
 });
 
+/** How far back a history goes if nobody says. */
+const HISTORY_RANGE = 'last_90_days';
+
+export const history = defineCommand({
+  name: 'history',
+  phrase: 'lists deployments, the newest first',
+  synonyms: ['history of', 'deployment history'],
+  summary: 'Lists the deployments of a project, a server or a person',
+  usage: '[project] [server] [range]',
+  examples: ['history storefront', 'history web-2', 'history storefront web-2 30d', 'history kim 1y'],
+  role: 'member',
+  target: 'account',
+  rest: true,
+  flags: ['project'],
+  args: z.object({ words: z.string().optional(), project: z.string().optional() }),
+  async run(args, context, { account }) {
+    const { range = HISTORY_RANGE, project, stats } = readActivityWords(args.words?.split(' ') ?? []);
+    const ask = await findAsk(context, account, { range, name: args.project ?? project });
+    return replyPrivately(await showPrivately({ ...ask, stats, isHistory: true }, context));
+  },
+});
+
+async function findAsk(
+  context: CommandContext,
+  account: Account,
+  { name, range }: { name: string | undefined; range: Range },
+): Promise<ActivityAsk> {
+  const [zone, subject] = await Promise.all([
+    readZone(context.workspace, context.invocation.user),
+    findSubject(context, account, name),
+  ]);
+  return { account: account.name, range, stats: false, zone, page: 0, ...subject };
+}
+
 /**
- * The named project, or server of a project, else the channel's project.
+ * The named project, server of a project, or person, else the channel's project.
  * @throws UserError, ProjectNeeded or ServerNeeded if the name matches none or several
  */
 async function findSubject(
   context: CommandContext,
   account: Account,
   name: string | undefined,
-): Promise<Pick<ActivityAsk, 'project' | 'server'>> {
+): Promise<Pick<ActivityAsk, 'project' | 'server' | 'people'>> {
   if (name === undefined) return { project: await findBoundProject(context, account) };
   if (isEverything(name)) return {};
   try {
     const here = { ...context, account: account.name };
-    const { project, server } = await resolveProjectOrServer(here, name);
+    const both = name.includes(' ') ? await splitProjectAndServer(here, account, name) : undefined;
+    const { project, server = both?.server } = await resolveProjectOrServer(here, both?.project ?? name);
     if (server === undefined) return { project };
     return { project, server: await resolveServer(context, account, project, server) };
   } catch (error) {
@@ -90,8 +124,40 @@ async function findSubject(
     // No project has the name, so the person meant a range.
     const isUnmatched = error instanceof UserError || error instanceof ServerNeeded;
     if (isUnmatched && span !== undefined) throw wrongRange(`There is no range ${code(span, 40)}.`);
+    const people = isUnmatched ? await findPeople(context, account, name) : [];
+    if (people.length > 0) return { people };
     throw error;
   }
+}
+
+const MENTION = /^<?@([UW][A-Z0-9]+)>?$/;
+
+/**
+ * Names at the service of the person whom words name: a whole name, a part of one, or a person in Slack.
+ * @throws UserError if several people have the name
+ */
+async function findPeople({ workspace }: CommandContext, account: Account, words: string): Promise<string[]> {
+  const page = await fetchActivity(workspace, account, { range: 'last_30_days', stats: false });
+  const query = { range: HISTORY_RANGE, zone: 'UTC' } as const;
+  const { events } = await readKnownActivity(workspace, account, query, page);
+  const all = [...new Set(events.flatMap(({ user }) => user ?? []))];
+  const [, slackUser] = MENTION.exec(words) ?? [];
+  if (slackUser !== undefined) {
+    const mentions = await workspace.names.mentions(account.name);
+    return all.filter((name) => mentions.get(makePersonKey(name)) === slackUser);
+  }
+  const key = nameKey(words);
+  const exact = all.filter((name) => nameKey(name) === key);
+  const fitting = exact.length > 0 ? exact : all.filter((name) => nameKey(name).split(' ').includes(key));
+  if (exact.length === 0 && fitting.length > 1)
+    throw new UserError(
+      `Several people have that name: ${listFirst(
+        fitting.map((name) => code(name, 60)),
+        10,
+        'people',
+      )}.`,
+    );
+  return fitting;
 }
 
 async function showPrivately(query: ActivityAsk, context: CommandContext): Promise<Message> {
@@ -142,7 +208,10 @@ async function fetchFeed(query: ActivityAsk, { invocation, workspace }: CommandC
   const skipped: SkippedRows[] = [];
   const { range, zone, project, server, stats } = query;
   // The service's figures are those of the whole account.
-  const request = { range: toServiceRange(range), stats: stats && project === undefined };
+  const request = {
+    range: toServiceRange(range),
+    stats: stats && project === undefined && query.people === undefined,
+  };
   const page = await fetchActivity(workspace, account, request, { skipped });
   const feed = await readKnownActivity(workspace, account, query, page);
   const of = project && server === undefined && { account: account.name, project };

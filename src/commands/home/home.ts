@@ -7,7 +7,7 @@ import type { Job } from '../../jobs/jobs.ts';
 import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
 import { findNextTime } from '../../records/schedules.ts';
 import { type Run, withoutSuperseded } from '../../records/test-runs.ts';
-import { countByDay, type DeploymentsData } from '../../service/activity.ts';
+import { countByDay, type DeploymentsData, readEventOutcome } from '../../service/activity.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { withCharts } from '../../views/activity/chart.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
@@ -20,6 +20,7 @@ import {
   homeView,
   MAX_ENDED,
   MAX_FIGURES,
+  MAX_LATEST,
   MAX_RUNNING,
   refusedHomeView,
   type ShownFigures,
@@ -236,7 +237,9 @@ export async function loadFigures(
       const week = await readKnownActivity(workspace, account, query, activity);
       const data = countByDay(query, week, workspace.clock.now());
       const recoveries = all.filter((figures) => figures.account === account.name && failedLately(figures));
-      return [account.name, { stats: activity.stats, data, skipped, recoveries }];
+      const ended = week.events.filter(({ event }) => readEventOutcome(event) !== undefined);
+      const latest = ended.slice(0, MAX_LATEST);
+      return [account.name, { stats: activity.stats, data, skipped, recoveries, latest }];
     } catch (error) {
       if (!(error instanceof AccountFailure || error instanceof AccountKeyUnreadable)) throw error;
       return [account.name, { failed: failureWords(workspace.explain(error)) }];

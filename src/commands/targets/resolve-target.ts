@@ -108,6 +108,17 @@ async function splitAtProject(
   return undefined;
 }
 
+/** Splits words into a project of the account and its server; undefined unless they name both. */
+export async function splitProjectAndServer(
+  { workspace }: CommandContext,
+  account: Account,
+  words: string,
+): Promise<{ project: string; server: string } | undefined> {
+  const split = await splitAtProject(await workspace.projects.list(account), words.split(' '), true);
+  const { projectName: project, server } = split ?? {};
+  return project === undefined || server === undefined ? undefined : { project, server };
+}
+
 /**
  * Resolves words that name a project, or the server of one: then `server` holds the words.
  * @throws ProjectNeeded if several projects have the server, UserError or ServerNeeded if nothing matches

@@ -37,6 +37,10 @@ export const ActivityAsk = z.object({
   project: ProjectRef.optional(),
   /** A server of the project. */
   server: z.object({ identifier: z.string(), name: z.string() }).optional(),
+  /** Names of a person at the service. */
+  people: z.array(z.string()).optional(),
+  /** True for deployments that ended, without other events. */
+  isHistory: z.boolean().optional(),
   /** From 0. */
   page: z.int().nonnegative(),
   /** IANA time zone of the days. */
@@ -61,14 +65,14 @@ export function activityMessage(
   const page = Math.min(query.page, pages - 1);
   const visible = events.slice(page * PAGE, (page + 1) * PAGE);
   const { name } = rangeWords(query.range);
-  const subject = subjectWords(query.account, query.project);
-  const of = query.server === undefined ? subject : `${bold(query.server.name)} of ${subject}`;
+  const of = describeAsk(query);
   const none = activity.unread === undefined ? 'nothing happened' : 'no event could be read';
-  const what = events.length === 0 ? none : count(events.length, 'event');
+  const [title, unit] = query.isHistory ? ['Deployments', 'deployment'] : ['Activity', 'event'];
+  const what = events.length === 0 ? none : count(events.length, unit);
   return {
-    text: `Activity of ${of}, ${name}: ${what}`,
+    text: `${title} of ${of}, ${name}: ${what}`,
     blocks: [
-      header(`Activity, ${name}`),
+      header(`${title}, ${name}`),
       section(`${of}: ${what}`),
       ...(query.stats ? drawFigures(query, activity, chart, recovery) : []),
       ...feedBlocks(visible, query.zone),
@@ -78,6 +82,13 @@ export function activityMessage(
         : []),
     ],
   };
+}
+
+/** "*web-1* of *Storefront* in `acme`", or "*Kim* in `acme`"; mrkdwn. */
+function describeAsk({ account, project, server, people }: ActivityAsk): string {
+  const [person] = people ?? [];
+  const subject = subjectWords(account, person === undefined ? project : { name: person });
+  return server === undefined ? subject : `${bold(server.name)} of ${subject}`;
 }
 
 /** "*Storefront* in `acme`", or the account alone; mrkdwn. */
@@ -93,7 +104,7 @@ function drawFigures(
 ): KnownBlock[] {
   const drawn = chart ? [chart] : [];
   // The service's own figures are those of the whole account, and of its own ranges.
-  if (query.project !== undefined || !isServiceRange(query.range))
+  if (query.project !== undefined || query.people !== undefined || !isServiceRange(query.range))
     return [section(outcomeWords(activity.events)), ...recoveryBlocks(recovery, query.range), ...drawn];
   const unlisted = unlistedFailures(activity);
   const failures = unlisted ? [section(`:x: *${unlisted}*`)] : [];

@@ -5,10 +5,15 @@ import type { Account } from '../../records/accounts.ts';
 import type { RecoveryFigures } from '../../records/recoveries.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import type { Run } from '../../records/test-runs.ts';
-import type { ActivityStats, DeploymentsData } from '../../service/activity.ts';
+import {
+  type ActivityEvent,
+  type ActivityStats,
+  type DeploymentsData,
+  readEventTime,
+} from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { describeHealth } from '../accounts/accounts.ts';
-import { recoveryWords, statsBlocks } from '../activity/activity.ts';
+import { eventLine, projectName, recoveryWords, statsBlocks } from '../activity/activity.ts';
 import type { Charts } from '../activity/chart.ts';
 import { listBlocks, skippedWords } from '../blocks/lists.ts';
 import { button, buttons, context, header, LIMITS, notes, safeUrl, section } from '../blocks/message.ts';
@@ -26,6 +31,8 @@ export type AccountFigures =
       skipped?: readonly SkippedRows[];
       /** Recovery times of the projects that failed lately. */
       recoveries?: readonly RecoveryFigures[];
+      /** The last deployments, the newest first. */
+      latest?: readonly ActivityEvent[];
     }
   | { failed: string };
 
@@ -66,6 +73,7 @@ export const MAX_FAILING = 10;
 export const MAX_RUNNING = 5;
 export const MAX_ENDED = 8;
 export const MAX_FIGURES = 3;
+export const MAX_LATEST = 5;
 const MAX_ACCOUNTS = 10;
 const MAX_SCHEDULES = 15;
 
@@ -127,6 +135,7 @@ function overview(data: HomeData): KnownBlock[] {
     ...listBlocks(data.runs.length === 0 ? ['No test runs yet.'] : data.runs.map(runLine)),
     header('Schedules'),
     ...scheduleBlocks(data),
+    ...drawLatest(data),
     ...drawHomeFigures(data),
     header('Accounts'),
     ...data.accounts.slice(0, MAX_ACCOUNTS).map((account) => accountBlock(account, data)),
@@ -171,6 +180,20 @@ function accountBlock(account: Account, data: HomeData): KnownBlock {
     `${bold(name)}${isDefault}  ${describeHealth(account)}${isOwn ? '  _with your own key_' : ''}`,
     mayReconnect && reconnect,
   );
+}
+
+/** The last deployments of the shown accounts. */
+function drawLatest({ figures }: HomeData): KnownBlock[] {
+  const accounts = figures === 'loading' ? [] : Object.entries(figures);
+  const all = accounts.flatMap(([account, figure]) =>
+    ('latest' in figure ? (figure.latest ?? []) : []).map((event) => ({ account, event })),
+  );
+  const newest = all.toSorted((one, other) => readEventTime(other.event) - readEventTime(one.event));
+  const lines = newest.slice(0, MAX_LATEST).map(({ account, event }) => {
+    const where = accounts.length > 1 ? `${projectName(event)} in ${code(account)}` : projectName(event);
+    return eventLine(event, dateTime, undefined, [where]);
+  });
+  return lines.length === 0 ? [] : [header('Last deployments'), ...listBlocks(lines)];
 }
 
 function drawHomeFigures({ accounts, figures, charts }: HomeData): KnownBlock[] {

@@ -4,7 +4,7 @@ import type { Role } from '../../../src/core/choices.ts';
 const OPENED: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
   member: {
     command: `
-      test, projects, server show, build, deploy, activity, digest list, guard list, watch list,
+      test, projects, server show, build, deploy, activity, last, history, digest list, guard list, watch list,
       failing, watch mine, unwatch mine, connect, disconnect, accounts, whoami, me, link, unlink,
       hosting, beta, doctor, help, start
     `,
