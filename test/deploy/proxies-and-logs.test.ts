@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { INTERNAL_PATHS, PUBLIC_PATHS, readText, readYaml } from '../support/deployment-files.ts';
@@ -46,6 +47,16 @@ describe.each([
   it('forwards to the port that Deckhand listens on', () => {
     expect(config).toContain('127.0.0.1:3000');
   });
+});
+
+const CADDY = '/usr/bin/caddy';
+const hasCaddy = spawnSync(CADDY, ['version']).status === 0;
+
+it.skipIf(!hasCaddy)('the example for Caddy has no fault that Caddy knows', () => {
+  const { status, stderr } = spawnSync(CADDY, ['validate', '--config', 'deploy/proxy/Caddyfile'], {
+    encoding: 'utf8',
+  });
+  expect(status, stderr).toBe(0);
 });
 
 describe('the example for log shipping', () => {

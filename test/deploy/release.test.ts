@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readYaml } from '../support/deployment-files.ts';
+import { readText, readYaml } from '../support/deployment-files.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a workflow of GitHub has no types here
 type Any = any;
@@ -19,6 +19,14 @@ describe('the release', () => {
     expect(acts.filter((act: string) => RUNS_OTHERS.test(act))).toEqual([]);
     expect(jobs.build.steps.some(({ run }: Any) => run?.includes('npm ci'))).toBe(true);
     expect([jobs.build.needs, jobs.release.needs]).toEqual(['gate', 'build']);
+  });
+
+  it('says first what breaks, in the changelog and so in its notes', () => {
+    const [, newest = ''] = readText('CHANGELOG.md').split(/^## .*$/m);
+    expect(newest.match(/^### .*$/m)?.[0]).toBe('### What breaks');
+    const notes = jobs.build.steps.find(({ run }: Any) => run?.includes('CHANGELOG.md'));
+    expect(notes.run).toContain("grep -q '^### What breaks' notes.md");
+    expect(jobs.release.steps.at(-1).run).toContain('--notes-file notes.md');
   });
 
   it('uses each action in one version, which its commit names', () => {

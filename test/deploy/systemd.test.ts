@@ -71,7 +71,16 @@ describe('the nightly backup', () => {
     expect(backup).toContain(`${valuesOf('ExecStart')[0]} backup `);
   });
 
-  it.skipIf(!hasSystemd)('has no fault that systemd knows', () => {
+  it('is shut in as well as the service', () => {
+    const hardening =
+      /^(?:NoNew|Capability|Ambient|Protect|Private|Remove|Restrict[ANRS]|Lock|SystemCall|UMask)\w*=.*$/gm;
+    const missing = (unit.match(hardening) ?? []).filter((line) => !backup.includes(`\n${line}\n`));
+    // It needs no network at all.
+    expect(missing).toEqual(['RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX']);
+    expect(backup).toContain('\nPrivateNetwork=yes\n');
+  });
+
+  it.skipIf(!hasSystemd)('has no fault that systemd knows, and is shut in well by its measure', () => {
     const files = ['service', 'timer'].map((kind) => {
       const file = join(folder, `deckhand-backup.${kind}`);
       const text = readText(`deploy/systemd/deckhand-backup.${kind}`);
@@ -79,5 +88,6 @@ describe('the nightly backup', () => {
       return file;
     });
     expect(analyze('verify', ...files)).toEqual([0, '']);
+    expect(analyze('security', '--offline=true', '--threshold=20', files[0] ?? '')).toEqual([0, '']);
   });
 });
