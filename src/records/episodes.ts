@@ -52,6 +52,8 @@ export const Outcome = z.object({
   servers: z.array(z.string()).optional(),
   /** Ids of the schedules that follow the subject. They may mention somebody if nobody takes the failure. */
   escalates: z.array(z.string()).optional(),
+  /** Number of failures before it that other channels show. */
+  earlier: z.number().optional(),
   /** True if it changes only the root message, without a reply. */
   isQuiet: z.boolean().optional(),
 });
@@ -73,7 +75,10 @@ const Ending = z.object({
   words: z.string().optional(),
   /** The person who closed it; undefined if it closed by itself. */
   requestedBy: z.string().optional(),
+  /** Why it closed by itself; no news for a week if left out. */
+  why: z.enum(['gone', 'unfollowed']).optional(),
 });
+type Ending = z.infer<typeof Ending>;
 
 /** Result of testing a project after one of its deployments failed. */
 const Diagnosis = z.object({
@@ -114,6 +119,8 @@ export const Episode = z.object({
   /** Number of clicks that changed something. */
   clicks: z.number().optional(),
   ending: Ending.optional(),
+  /** True if everything in the channel that follows it is paused. */
+  isPaused: z.boolean().optional(),
   /** Replies to post, oldest first. */
   replies: z.array(News),
   /** The message in Slack, used by `cards/deliver.ts`; undefined before its post. */
@@ -194,11 +201,11 @@ function mergeItems({ items = [] }: Episode, { items: failed = [], tested }: Out
 
 function beginning(
   id: string,
-  { at, since = at, lines, items, servers, escalates }: Outcome,
+  { at, since = at, lines, items, servers, escalates, earlier = 0 }: Outcome,
   now: number,
 ): Episode {
   const latest = { latest: lines, items, latestAt: at, servers, newsAt: now };
-  return { id, since, failures: 1, first: lines, ...latest, escalates, replies: [] };
+  return { id, since, failures: earlier + 1, first: lines, ...latest, escalates, replies: [] };
 }
 
 /** Returns undefined if nothing fails, or a newer failure counts. The root message lists what still fails. */
@@ -252,6 +259,19 @@ export function withoutShown(record: EpisodeRecord, earlier: EpisodeRecord): Epi
 export function failingNow({ episodes }: EpisodeRecord): Episode | undefined {
   const last = episodes.at(-1);
   return last?.ending === undefined ? last : undefined;
+}
+
+/** The record after its open failure closed by itself. Pure. */
+export function withClosed(
+  record: EpisodeRecord,
+  id: string,
+  why: NonNullable<Ending['why']>,
+  now: number,
+): EpisodeRecord {
+  const last = failingNow(record);
+  if (last?.id !== id) return record;
+  const ending = { kind: 'closed', at: last.latestAt, why } as const;
+  return changeEpisode(record, id, { ending, newsAt: now });
 }
 
 export type Verb = 'claim' | 'release' | 'close';

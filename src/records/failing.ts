@@ -55,7 +55,8 @@ export function listClosed(records: readonly EpisodeRecord[]): Map<string, numbe
   for (const { subject, episodes } of records) {
     const { ending } = episodes.at(-1) ?? {};
     const key = failureKey(subject);
-    if (ending?.kind === 'closed') closed.set(key, Math.max(ending.at, closed.get(key) ?? 0));
+    if (ending?.kind === 'closed' && ending.why === undefined)
+      closed.set(key, Math.max(ending.at, closed.get(key) ?? 0));
   }
   return closed;
 }

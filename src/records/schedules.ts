@@ -255,8 +255,21 @@ function isOfKind<K extends ScheduleKind>(schedule: Schedule, kind: K): schedule
   return schedule.kind === kind;
 }
 
-export function createSchedules(store: WorkspaceStore) {
+/** @param onFollow called after a channel began or ceased to follow something; lists alone need none */
+export function createSchedules(
+  store: WorkspaceStore,
+  onFollow: (place: FeedPlace) => Promise<void> = async () => undefined,
+) {
   const collection = store.collection('schedules', Schedule);
+
+  /** Reviews the failures that the channel shows. */
+  async function tellChanged(before: Schedule | undefined, after: Schedule | undefined): Promise<void> {
+    if (readFollowed(before) === readFollowed(after)) return;
+    const places = [before, after].flatMap((one): FeedPlace[] =>
+      one?.account === undefined ? [] : [{ channel: one.channel, account: one.account }],
+    );
+    for (const [, place] of new Map(places.map((one) => [feedPlace(one), one]))) await onFollow(place);
+  }
 
   async function list<K extends ScheduleKind>(kind: K): Promise<ScheduleOf<K>[]> {
     const schedules = (await collection.list(`${kind} `)).map(({ doc }) => doc);
@@ -280,21 +293,52 @@ export function createSchedules(store: WorkspaceStore) {
       const unreadable = await store.unreadable(['schedules']);
       return unreadable.filter(({ id }) => id.startsWith(`${kind} `)).length;
     },
-    put: (schedule: Schedule) => collection.put(documentId(schedule), schedule),
+    async put(schedule: Schedule): Promise<void> {
+      const before = await collection.get(documentId(schedule));
+      await collection.put(documentId(schedule), schedule);
+      await tellChanged(before, schedule);
+    },
     /** Returns undefined if the schedule was removed. */
     async change<K extends ScheduleKind>(
       key: ScheduleKey<K>,
       change: (current: ScheduleOf<K>) => ScheduleOf<K>,
     ): Promise<ScheduleOf<K> | undefined> {
-      const changed = await collection.update(documentId(key), (current) =>
-        current !== undefined && isOfKind(current, key.kind) ? change(current) : undefined,
-      );
+      let before: Schedule | undefined;
+      const changed = await collection.update(documentId(key), (current) => {
+        before = current;
+        return current !== undefined && isOfKind(current, key.kind) ? change(current) : undefined;
+      });
+      await tellChanged(before, changed);
       return changed !== undefined && isOfKind(changed, key.kind) ? changed : undefined;
     },
     /** Returns false if the schedule was removed before. */
-    remove: (key: ScheduleKey<ScheduleKind>) => collection.delete(documentId(key)),
+    async remove(key: ScheduleKey<ScheduleKind>): Promise<boolean> {
+      const before = await collection.get(documentId(key));
+      const isRemoved = await collection.delete(documentId(key));
+      await tellChanged(before, undefined);
+      return isRemoved;
+    },
   };
 }
+
+/** Describes what a watch or guard follows, and whether it does now. Empty for other schedules. */
+function readFollowed(schedule: Schedule | undefined): string {
+  if (schedule?.kind !== 'watch' && schedule?.kind !== 'guard') return '';
+  const { kind, id, channel, account, project, state } = schedule;
+  const server = schedule.kind === 'watch' ? schedule.server : undefined;
+  return JSON.stringify([kind, id, channel, account, project, server, state.kind]);
+}
+
+/** `key`: subject of the only failure to review; all of the channel and account if left out. */
+export const FailureReview = z.object({
+  channel: z.string(),
+  account: z.string(),
+  key: z.string().optional(),
+});
+export type FailureReview = z.infer<typeof FailureReview>;
+
+/** Brings the failures that a channel shows up to date with what it follows. */
+export const REVIEW_FAILURES: JobType<FailureReview> = { queue: 'failure-reviews', schema: FailureReview };
 
 export function findNextTime(
   { state, cadence, zone, snoozedUntil = 0 }: TimedSchedule,

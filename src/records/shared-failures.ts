@@ -31,9 +31,17 @@ export function changeTogether<T>(
   return store.exclusive(`failure ${nameFailure(subject)}`, work);
 }
 
+/** The failure, if a channel shows it. */
+export function findShared(
+  store: WorkspaceStore,
+  subject: FailureSubject,
+): Promise<SharedFailure | undefined> {
+  return openFailures(store).get(nameFailure(subject));
+}
+
 /** The failure, also one that began before failures were shared. Call it within `changeTogether`. */
 export async function readShared(store: WorkspaceStore, subject: FailureSubject): Promise<SharedFailure> {
-  const stored = await openFailures(store).get(nameFailure(subject));
+  const stored = await findShared(store, subject);
   if (stored !== undefined) return stored;
   const own = (await episodeRecords(store).list()).filter(
     ({ doc }) => nameFailure(doc.subject) === nameFailure(subject) && failingNow(doc) !== undefined,

@@ -14,7 +14,7 @@ import { createFeeds } from '../records/feeds.ts';
 import { createIntegrations } from '../records/integrations.ts';
 import { createLedger } from '../records/ledger.ts';
 import { createPushes } from '../records/pushes.ts';
-import { accountsChanged, createSchedules } from '../records/schedules.ts';
+import { accountsChanged, createSchedules, REVIEW_FAILURES } from '../records/schedules.ts';
 import { createServiceNames } from '../records/service-people.ts';
 import { createTestRuns } from '../records/test-runs.ts';
 import { createUserLinks } from '../records/user-links.ts';
@@ -172,7 +172,7 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     ...once,
     projects,
     waiting,
-    schedules: createSchedules(store),
+    schedules: createSchedules(store, async (place) => void (await jobs.send(REVIEW_FAILURES, place))),
     runs: createTestRuns(store, home.refresh),
     /**
      * For one request, which reads accounts, settings, roles and projects once. Not for work that waits for

@@ -19,10 +19,12 @@ import {
   subjectKey,
   takeOver,
   type Verb,
+  withClosed,
   withOutcomes,
   withoutShown,
 } from '../../records/episodes.ts';
 import { keepRecoveries } from '../../records/recoveries.ts';
+import { REVIEW_FAILURES } from '../../records/schedules.ts';
 import { changeTogether, noteShown, putShared, readShared } from '../../records/shared-failures.ts';
 import { projectUrl } from '../../service/addresses.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
@@ -54,11 +56,12 @@ export async function noteOutcomes(
 
 /** A failure that begins here may have its owner from another channel. Returns undefined if nothing fails. */
 async function storeOutcomes(
-  { clock, store }: Workspace,
+  workspace: Workspace,
   subject: Subject,
   outcomes: readonly Outcome[],
   begins: boolean,
 ): Promise<EpisodeRecord | undefined> {
+  const { clock, store } = workspace;
   const key = subjectKey(subject);
   const records = episodeRecords(store);
   if (!begins && (await records.get(key)) === undefined) return undefined;
@@ -73,8 +76,24 @@ async function storeOutcomes(
     });
     const isShown = changed !== undefined && failingNow(changed) !== undefined;
     await noteShown(store, subject, shared, { key, isShown, now: clock.now() });
+    // Other channels may not hear of the success: they are paused, or outside their hours.
+    if (!isShown && subject.kind === 'deployments' && shared.shownBy.includes(key))
+      await reviewOthers(workspace, key, shared.shownBy);
     return changed;
   });
+}
+
+async function reviewOthers(
+  { jobs, store }: Workspace,
+  key: string,
+  shownBy: readonly string[],
+): Promise<void> {
+  for (const other of shownBy.filter((one) => one !== key)) {
+    const record = await episodeRecords(store).get(other);
+    if (record === undefined) continue;
+    const { channel, account } = record.subject;
+    await jobs.send(REVIEW_FAILURES, { channel, account, key: other });
+  }
 }
 
 /** The test of the project runs while Slack takes the message. */
@@ -195,6 +214,54 @@ async function closeQuiet(workspace: Workspace, key: string, signal: AbortSignal
   if (closedRecord === undefined) return;
   if (failingNow(closedRecord) === undefined) await leaveShared(workspace, closedRecord.subject, key);
   await afterNews(workspace, key, closedRecord);
+  await showEpisodes(workspace, key, signal);
+}
+
+/** Ends a failure that nothing here will mend. Safe to repeat. */
+export async function closeEpisode(
+  workspace: Workspace,
+  { key, id, why }: { key: string; id: string; why: 'gone' | 'unfollowed' },
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, store } = workspace;
+  const record = await episodeRecords(store).update(
+    key,
+    (current) => current && withClosed(current, id, why, clock.now()),
+  );
+  if (record === undefined) return;
+  await leaveShared(workspace, record.subject, key);
+  await afterNews(workspace, key, record);
+  await showEpisodes(workspace, key, signal);
+}
+
+/** Goes on with a failure that the channel follows again. */
+export async function reopenEpisode(
+  workspace: Workspace,
+  { key, id }: { key: string; id: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, store } = workspace;
+  const before = await episodeRecords(store).get(key);
+  if (before === undefined) return;
+  const record = await changeTogether(store, before.subject, async () => {
+    const shared = await readShared(store, before.subject);
+    const owner = shared.owner ?? before.episodes.find((one) => one.id === id)?.owner;
+    await noteShown(store, before.subject, { ...shared, owner }, { key, isShown: true, now: clock.now() });
+    const change = { ending: undefined, newsAt: clock.now(), owner };
+    return episodeRecords(store).update(key, (current) => changeEpisode(current, id, change));
+  });
+  if (record === undefined) return;
+  await afterNews(workspace, key, record);
+  await showEpisodes(workspace, key, signal);
+}
+
+/** Shows on a failure whether all that follows it in the channel is paused. */
+export async function drawPaused(
+  workspace: Workspace,
+  { key, id, isPaused }: { key: string; id: string; isPaused: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  await episodeRecords(workspace.store).update(key, (current) => changeEpisode(current, id, { isPaused }));
   await showEpisodes(workspace, key, signal);
 }
 

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { isDirect } from '../../core/message.ts';
 import { count } from '../../core/mrkdwn.ts';
@@ -25,16 +24,16 @@ import {
   identifyProject,
   isCalledFailed,
   isFailure,
-  readEventTime,
 } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 
 import { newsCount, newsLine, type WatchedNews, watchMessages } from '../../views/watches/watch.ts';
 import { keepActivity } from '../../workspace/activity.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { makeOutcomeId } from '../episodes/standing-failure.ts';
 import type { PageContext, Source } from '../schedules/polling.ts';
 import { notePushes } from './arrivals.ts';
-import { type FoundOutcome, followOutcomes, isFollowed, isPlaced } from './news.ts';
+import { type FoundOutcome, followOutcomes, isFollowed, isPlaced, readOutcomeTime } from './news.ts';
 import { followRenamed } from './renames.ts';
 
 const INTERVAL_MS = 60_000;
@@ -90,10 +89,15 @@ export function afterPage(
   const { open, closed, muted } = groupWatches(watches, now);
   const twins = findTwins(page.events);
   const first = fresh.filter((event) => !twins.has(event));
-  const { failing, outcomes } = followOutcomes(feed.failing, page.events, new Set(first), (event, kind) =>
-    kind === 'failure'
-      ? [...open, ...closed].filter((watch) => isFollowed(watch, event, mentions))
-      : [...open, ...closed, ...muted].filter((watch) => isPlaced(watch, event)),
+  const { failing, outcomes } = followOutcomes(
+    feed.failing,
+    page.events,
+    new Set(first),
+    (event, kind) =>
+      kind === 'failure'
+        ? [...open, ...closed].filter((watch) => isFollowed(watch, event, mentions))
+        : [...open, ...closed, ...muted].filter((watch) => isPlaced(watch, event)),
+    now,
   );
   const lines = outcomes.map((one) => outcomeLine(one, muted, context));
   const closedIds = new Set(closed.map(({ id }) => id));
@@ -227,8 +231,8 @@ function outcomeLine(
 ): BacklogLine {
   const outcome = {
     kind,
-    id: `${identifyEvent(event)} ${hash('sha256', event.user ?? '', 'base64url').slice(0, 8)}`,
-    at: readEventTime(event),
+    id: makeOutcomeId(identifyEvent(event), event.user),
+    at: readOutcomeTime(event, context.now),
     servers: event.properties.servers.slice(0, MAX_SERVERS).map((name) => name.slice(0, 200)),
     escalates: watches.map(({ id }) => id),
     isQuiet: watches.every((watch) => muted.includes(watch)),

@@ -14,6 +14,8 @@ const ICONS: Readonly<Record<NonNullable<Ended>, string>> = {
   closed: ':white_circle:',
 };
 
+const PAUSED_NOTE = ':double_vertical_bar: Paused in this channel, so news may be missing here.';
+
 /**
  * The root message of an episode.
  * @param key key of the subject
@@ -48,7 +50,7 @@ export function episodeRoot(
       ),
       ...failed,
       ...(cause === undefined ? [] : [section(`:mag: ${cause}`)]),
-      context(where),
+      context(where, isOpen && episode.isPaused === true && PAUSED_NOTE),
       ...(isOpen ? drawEpisodeButtons(key, subject, episode) : []),
     ],
   });
@@ -99,9 +101,7 @@ export function describeEpisode(subject: ShownSubject, episode: Episode): { titl
   const name = `${mrkdwn(subject.name, 80)}${account}`;
   const amount = count(failures, 'failure');
   if (ending?.kind === 'closed') {
-    const how =
-      ending.requestedBy === undefined ? 'closed: no news for 7 days' : `closed by <@${ending.requestedBy}>`;
-    return { title: `${name} ${how} (${amount})`, more: '' };
+    return { title: `${name} ${describeClosing(ending)} (${amount})`, more: '' };
   }
   if (ending !== undefined) {
     const success = ending.words ? `: ${ending.words}.` : '.';
@@ -112,6 +112,12 @@ export function describeEpisode(subject: ShownSubject, episode: Episode): { titl
   const further = failures === 1 ? '' : `, ${amount}`;
   const from = newsAt - since > 12 * HOUR_MS ? dateTime(since) : timeOnly(since);
   return { title: `${name}: ${describeFailing(subject, episode)}${further} since ${from}`, more: '' };
+}
+
+function describeClosing({ requestedBy, why }: NonNullable<Episode['ending']>): string {
+  if (requestedBy !== undefined) return `closed by <@${requestedBy}>`;
+  if (why === 'gone') return 'is no longer listed at the service';
+  return why === 'unfollowed' ? 'is no longer followed here' : 'closed: no news for 7 days';
 }
 
 const MAX_NAMED = 3;

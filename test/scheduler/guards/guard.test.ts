@@ -121,7 +121,6 @@ describe('a guard', () => {
     breakServer('web-2', 'ok');
     breakServer('web-1');
     await test('storefront', () => isShown('Storefront: web-1 is unreachable since'));
-    await world.say('guard remove');
     breakServer('web-1', 'ok');
     await test('storefront web-1', () => isShown('Storefront recovered after'));
     expect(roots()[0]?.text).toMatch(/and 1 failure: reachable\.$/);

@@ -1,0 +1,212 @@
+import { isSameProject } from '../../core/project-ref.ts';
+import { MINUTE_MS } from '../../core/time/clock.ts';
+import {
+  type Episode,
+  type EpisodeRecord,
+  episodeRecords,
+  failingNow,
+  makeProjectRef,
+  type Outcome,
+  type Subject,
+  subjectKey,
+} from '../../records/episodes.ts';
+import { findFollowedServers, isFailed, isSettled, readLatest } from '../../records/failing.ts';
+import { type FailureReview, type Guard, REVIEW_FAILURES, type Watch } from '../../records/schedules.ts';
+import { findShared } from '../../records/shared-failures.ts';
+import type { ServerStanding, Standing } from '../../records/standings.ts';
+import { undefinedOnSlackError } from '../../slack/failure.ts';
+import { defineJob } from '../../workspace/define-job.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { closeEpisode, drawPaused, noteOutcomes, reopenEpisode } from './episodes.ts';
+import { makeFailure, makeSuccess } from './standing-failure.ts';
+
+/** Brings the failures of a channel up to date, after it began or ceased to follow something. Safe to repeat. */
+export const REVIEW = defineJob({
+  ...REVIEW_FAILURES,
+  options: { concurrency: 20, attempts: 10, backoffMs: 15_000 },
+  run: (workspace, { data, signal }) =>
+    undefinedOnSlackError(review(workspace, data, signal), 'gone', 'forbidden'),
+});
+
+type Follower = Guard | Watch;
+
+/** Time in which a removal can be undone. Later, the failure gets a new message. */
+const REOPENED_MS = 10 * MINUTE_MS;
+
+async function review(
+  workspace: Workspace,
+  { channel, account, key }: FailureReview,
+  signal: AbortSignal,
+): Promise<void> {
+  const records = episodeRecords(workspace.store);
+  const rows = key === undefined ? (await records.list()).map(({ doc }) => doc) : [await records.get(key)];
+  const here = rows.flatMap((one) =>
+    one?.subject.channel === channel && one.subject.account === account ? [one] : [],
+  );
+  const all = [...(await workspace.schedules.list('watch')), ...(await workspace.schedules.list('guard'))];
+  const followers: Follower[] = all.filter((one) => one.channel === channel && one.account === account);
+  if (key === undefined) await followStandings(workspace, { channel, account }, followers);
+  for (const record of here) await reviewRecord(workspace, record, followers, signal);
+  const watches = followers.filter(({ state }) => state.kind === 'active').filter(isOfChannel);
+  if (key === undefined && watches.length > 0)
+    await showOpen(workspace, { channel, account }, watches, signal);
+}
+
+function isOfChannel(one: Follower): one is Watch {
+  return one.kind === 'watch' && one.person === undefined;
+}
+
+async function reviewRecord(
+  workspace: Workspace,
+  record: EpisodeRecord,
+  followers: readonly Follower[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { subject } = record;
+  const episode = record.episodes.at(-1);
+  if (episode === undefined) return;
+  const key = subjectKey(subject);
+  const kind = subject.kind === 'deployments' ? 'watch' : 'guard';
+  const own = followers.filter(
+    (one) =>
+      one.kind === kind && (one.project === undefined || isSameProject(one.project, makeProjectRef(subject))),
+  );
+  const { account, project } = subject;
+  const standing = kind === 'watch' ? await workspace.ledger.standings.get(account, project) : undefined;
+  const state = own.length === 0 ? 'unfollowed' : findState(standing, episode, own);
+  if (episode.ending !== undefined) {
+    const isRecent = workspace.clock.now() - episode.newsAt <= REOPENED_MS;
+    if (state === 'failing' && episode.ending.why === 'unfollowed' && isRecent)
+      await reopenEpisode(workspace, { key, id: episode.id }, signal);
+    return;
+  }
+  if (state === 'unfollowed') return closeEpisode(workspace, { key, id: episode.id, why: state }, signal);
+  if (state === 'mended' && standing !== undefined)
+    return endMended(workspace, { subject, standing, own }, signal);
+  const isPaused = own.every((one) => one.state.kind === 'paused');
+  if (isPaused !== (episode.isPaused ?? false))
+    await drawPaused(workspace, { key, id: episode.id, isPaused }, signal);
+}
+
+async function endMended(
+  workspace: Workspace,
+  { subject, standing, own }: { subject: Subject; standing: Standing; own: readonly Follower[] },
+  signal: AbortSignal,
+): Promise<void> {
+  if (await isPending(workspace, subject)) return;
+  const mentions = await workspace.names.mentions(subject.account);
+  const servers = findFollowedServers(standing, own.map(withoutPerson), mentions);
+  await noteOutcomes(workspace, subject, [makeSuccess(standing, servers, mentions)], { signal });
+}
+
+/** Anybody's success ends a person's own failure. */
+function withoutPerson({
+  account,
+  project,
+  ...more
+}: Follower): Pick<Watch, 'account' | 'project' | 'server'> {
+  return { account, project, server: 'server' in more ? more.server : undefined };
+}
+
+/** Compares an open failure with the latest deployments of the servers that the channel follows. */
+function findState(
+  standing: Standing | undefined,
+  { servers = [], latestAt }: Episode,
+  own: readonly Follower[],
+): 'failing' | 'mended' | 'unfollowed' {
+  if (standing === undefined) return 'failing';
+  const followed = findFollowedServers(standing, own.map(withoutPerson), new Map());
+  if (followed.some(isFailed)) return 'failing';
+  const names = servers.length === 0 ? [''] : servers.map((name) => name.toLowerCase());
+  if (!followed.some(({ key }) => names.includes(key))) return 'unfollowed';
+  return readLatest(followed) >= latestAt ? 'mended' : 'failing';
+}
+
+/** True if news of the subject are still to be posted, which may end the failure themselves. */
+async function isPending({ feeds }: Workspace, subject: Subject): Promise<boolean> {
+  const { pending = [] } = (await feeds.get('watch', subject)) ?? {};
+  return pending.some(
+    ({ episode }) => episode !== undefined && subjectKey(episode.subject) === subjectKey(subject),
+  );
+}
+
+/** The next success of a server ends its failure, also one that the channel did not follow when it failed. */
+async function followStandings(
+  { feeds, ledger }: Workspace,
+  place: { channel: string; account: string },
+  followers: readonly Follower[],
+): Promise<void> {
+  const watches = followers.filter(({ kind }) => kind === 'watch').map(withoutPerson);
+  const standings = await ledger.standings.list(place.account);
+  await feeds.update('watch', place, (feed) => {
+    if (feed === undefined) return undefined;
+    const failures = standings.map((standing): [string, Array<{ server: string; at: number }>] => {
+      const failed = findFollowedServers(standing, watches, new Map()).filter(isFailed);
+      return [standing.project, failed.map(({ key, latest }) => ({ server: key, at: latest.at }))];
+    });
+    const failing = { ...feed.failing, ...Object.fromEntries(failures) };
+    const open = Object.entries(failing).filter(([, servers]) => servers.length > 0);
+    return { ...feed, failing: Object.fromEntries(open) };
+  });
+}
+
+/** More new messages at once would be noise. `failing` lists them. */
+const MAX_AT_ONCE = 4;
+
+/** Shows the open failures of other channels that this one follows from now on. */
+async function showOpen(
+  workspace: Workspace,
+  { channel, account }: { channel: string; account: string },
+  watches: readonly Watch[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, ledger, names } = workspace;
+  const mentions = await names.mentions(account);
+  const begun: Array<{ subject: Subject; failure: Outcome }> = [];
+  for (const standing of await ledger.standings.list(account)) {
+    const servers = findFollowedServers(standing, watches, mentions).filter(isFailed);
+    if (servers.length === 0 || isSettled(servers, undefined, clock.now())) continue;
+    const { project, name, permalink } = standing;
+    const subject: Subject = {
+      kind: 'deployments',
+      channel,
+      account,
+      project,
+      name: name || project,
+      permalink,
+    };
+    const other = await findElsewhere(workspace, subject, servers);
+    if (other === undefined) continue;
+    const escalates = watches
+      .filter((watch) => findFollowedServers(standing, [watch], mentions).some(isFailed))
+      .map(({ id }) => id);
+    const earlier = servers.some(({ latest }) => latest.at === other.latestAt) ? other.failures - 1 : 0;
+    begun.push({ subject, failure: { ...makeFailure(standing, servers, mentions), escalates, earlier } });
+  }
+  if (begun.length > MAX_AT_ONCE) return;
+  for (const { subject, failure } of begun) await noteOutcomes(workspace, subject, [failure], { signal });
+}
+
+/**
+ * The open failure as another channel shows it, or as this one did while it followed it. Undefined if this channel shows it now, or
+ * somebody closed it here.
+ */
+async function findElsewhere(
+  { store }: Workspace,
+  subject: Subject,
+  servers: readonly ServerStanding[],
+): Promise<Episode | undefined> {
+  const records = episodeRecords(store);
+  const own = await records.get(subjectKey(subject));
+  if (own !== undefined && (failingNow(own) !== undefined || isClosed(own, servers))) return undefined;
+  const [elsewhere] = (await findShared(store, subject))?.shownBy ?? [];
+  const other = elsewhere === undefined ? undefined : await records.get(elsewhere);
+  const last = own?.episodes.at(-1);
+  return (other && failingNow(other)) ?? (last?.ending?.why === 'unfollowed' ? last : undefined);
+}
+
+/** True if somebody closed the failure here. */
+function isClosed({ episodes }: EpisodeRecord, servers: readonly ServerStanding[]): boolean {
+  const { ending } = episodes.at(-1) ?? {};
+  return ending?.kind === 'closed' && ending.why === undefined && readLatest(servers) <= ending.at;
+}
