@@ -139,9 +139,13 @@ describe('a span of time beside a project', () => {
   ];
   test.override({ connected: true, worldOptions: { projects } });
 
-  test('is refused as a range, unless it is a part of a name', async ({ world }) => {
-    expect(await ask(world, '/deckhand activity 3d docs-site')).toContain('There is no range `3d`');
-    expect(await ask(world, '/deckhand activity docs-site 2w')).toContain('There is no range `2w`');
+  test('is a range, unless it is a part of a name', async ({ world }) => {
+    expect(await ask(world, '/deckhand activity 3d docs-site')).toContain(
+      '*Docs* in `acme`, the last 3 days',
+    );
+    expect(await ask(world, '/deckhand activity docs-site 2w')).toContain(
+      '*Docs* in `acme`, the last 14 days',
+    );
     expect(await ask(world, '/deckhand activity 3d printing')).toContain('*3D printing* in `acme`');
   });
 });
