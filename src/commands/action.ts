@@ -6,7 +6,7 @@ import type { Message, ModalView, Reply } from '../core/message.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
 import { keepOpened } from '../views/blocks/shared-form.ts';
 import type { CommandContext } from './context.ts';
-import type { ViewState } from './form.ts';
+import type { ViewState } from './submission.ts';
 import { parseButton } from './values.ts';
 
 /** A button, select or other element that the command's messages and modals carry. */

@@ -6,8 +6,8 @@ import type { ProjectRef } from '../core/project-ref.ts';
 import type { Account, KeyUse } from '../records/accounts.ts';
 import type { Action, OptionSource } from './action.ts';
 import type { CommandContext } from './context.ts';
-import type { Submission } from './form.ts';
 import type { Shortcut } from './shortcut.ts';
+import type { Submission } from './submission.ts';
 
 /** The targets of commands, by kind. Deckhand finds them before the handler runs. */
 export interface Targets {

@@ -1,7 +1,7 @@
 import type { ModalView } from '../core/message.ts';
 import { comeBack, listLabels, type Merged } from '../views/blocks/shared-form.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import type { Submitted, ViewState } from './form.ts';
+import type { Submitted, ViewState } from './submission.ts';
 
 /** Somebody saved the same while a form was being saved. */
 export class ChangedMeanwhile extends Error {}

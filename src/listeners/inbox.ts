@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type CommandLine, isDurable, routeCommand } from '../commands/command-router.ts';
-import type { Submitted, ViewState } from '../commands/form.ts';
 import type { Registry } from '../commands/registry.ts';
+import type { Submitted, ViewState } from '../commands/submission.ts';
 import { StoreUnavailable } from '../core/errors.ts';
 import { type Invocation, type Message, StoredInvocation } from '../core/message.ts';
 import { type Clock, HOUR_MS, withTimeout } from '../core/time/clock.ts';

@@ -37,9 +37,9 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { type ActionContext, defineButton } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { closeWith, FormFault, readFields, type Submitted, type ViewState } from '../form.ts';
 import { lacking } from '../permission.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
+import { closeWith, FormFault, readFields, type Submitted, type ViewState } from '../submission.ts';
 import { readAccountName, resolveAccount } from '../targets/targets.ts';
 import { parseForm } from '../values.ts';
 

@@ -21,7 +21,7 @@ import { failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { notice } from '../../views/blocks/modal.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { closeWith, FormFault, readFields, type Submitted, type ViewState } from '../form.ts';
+import { closeWith, FormFault, readFields, type Submitted, type ViewState } from '../submission.ts';
 import { resolveAccount } from '../targets/targets.ts';
 
 /** The origin of an account, for the service (API 2.1, docs/service-api.md). */

@@ -22,8 +22,8 @@ import { comeBack, type Merged, mergeSubmitted, withOpened } from '../../views/b
 import type { Grants, Holders } from '../../workspace/roles.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { closeWith, FormFault, type Submitted, type ViewState } from '../form.ts';
 import { askAboutConflicts, ChangedMeanwhile, saveUnchanged } from '../shared-form.ts';
+import { closeWith, FormFault, type Submitted, type ViewState } from '../submission.ts';
 import { parseForm } from '../values.ts';
 import { answerAccessActions } from './access.ts';
 

@@ -7,9 +7,9 @@ import { SETTINGS, settingsMessage, settingsModal, settingsValues } from '../../
 import { type Merged, mergeSubmitted } from '../../views/blocks/shared-form.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { closeWith, readFields, type Submitted, type ViewState } from '../form.ts';
 import { zonePicker } from '../option-sources.ts';
 import { askAboutConflicts, findLastChanger } from '../shared-form.ts';
+import { closeWith, readFields, type Submitted, type ViewState } from '../submission.ts';
 import { findProjectForForm, resolveAccount, resolveFormTarget } from '../targets/targets.ts';
 import { parseForm } from '../values.ts';
 

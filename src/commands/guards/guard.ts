@@ -19,7 +19,6 @@ import { describeSchedule } from '../../views/schedules/words.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
-import { showUnderField } from '../form.ts';
 import {
   ESCALATION_FLAGS,
   findCadenceIndex,
@@ -35,6 +34,7 @@ import {
   type TimedFeature,
   timedCommands,
 } from '../schedules/timed-form.ts';
+import { showUnderField } from '../submission.ts';
 import { findChosenProject, resolveForForm, resolveProject } from '../targets/targets.ts';
 
 const GUARD_FEATURE = {

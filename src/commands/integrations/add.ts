@@ -18,8 +18,8 @@ import { addedMessage, authoriseMessage, INTEGRATION_ADD } from '../../views/int
 import { redraw } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { closeWith, FormFault, type Submitted, type ViewState } from '../form.ts';
 import { projectPicker } from '../option-sources.ts';
+import { closeWith, FormFault, type Submitted, type ViewState } from '../submission.ts';
 import { resolveForForm, resolveFormTarget } from '../targets/targets.ts';
 import {
   drawIntegrationForm,

@@ -30,9 +30,9 @@ import {
 import { type ActionContext, defineButton } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { closeWith, FormFault, type Submitted, type ViewState } from '../form.ts';
 import { integrationPicker } from '../option-sources.ts';
 import { askAboutConflicts, findLastChanger } from '../shared-form.ts';
+import { closeWith, FormFault, type Submitted, type ViewState } from '../submission.ts';
 import { resolveAccount, resolveForForm, resolveFormTarget } from '../targets/targets.ts';
 import {
   drawIntegrationForm,

@@ -14,7 +14,7 @@ import {
   shownName,
 } from '../../views/integrations/form.ts';
 import type { CommandContext } from '../context.ts';
-import { FormFault, type ViewState } from '../form.ts';
+import { FormFault, type ViewState } from '../submission.ts';
 import { parseForm } from '../values.ts';
 
 /** Common to both forms. */

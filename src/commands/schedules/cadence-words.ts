@@ -20,7 +20,7 @@ import { DAY_NAMES, describeHandle } from '../../views/schedules/details.ts';
 import { findHandle, readHandle } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../context.ts';
-import { FormFault, showUnderField } from '../form.ts';
+import { FormFault, showUnderField } from '../submission.ts';
 import { splitWords } from '../typed-words.ts';
 
 const CADENCES = [

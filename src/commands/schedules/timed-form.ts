@@ -23,8 +23,8 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { type Action, redraw } from '../action.ts';
 import { type Command, type CommandSpec, defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { FormFault, readFields, type Submitted, showUnderField, type ViewState } from '../form.ts';
 import { replyPrivately } from '../replies.ts';
+import { FormFault, readFields, type Submitted, showUnderField, type ViewState } from '../submission.ts';
 import { findProjectForForm } from '../targets/targets.ts';
 import { parseForm } from '../values.ts';
 

@@ -24,7 +24,7 @@ import {
 import { type ActionContext, defineButton, redraw } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
-import { FormFault, readFields, type Submitted, type ViewState } from '../form.ts';
+import { FormFault, readFields, type Submitted, type ViewState } from '../submission.ts';
 import { resolveForForm, resolveFormTarget } from '../targets/targets.ts';
 import { parseForm } from '../values.ts';
 

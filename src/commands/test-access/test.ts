@@ -17,9 +17,9 @@ import { describeNamesakes } from '../../workspace/projects.ts';
 import { type ActionContext, defineButton, redraw } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
-import { FormFault, readFields, type Submitted, showUnderField, type ViewState } from '../form.ts';
 import { replyPrivately } from '../replies.ts';
 import type { ShortcutContext } from '../shortcut.ts';
+import { FormFault, readFields, type Submitted, showUnderField, type ViewState } from '../submission.ts';
 import {
   expectCurrentProject,
   findProjectForForm,

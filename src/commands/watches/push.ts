@@ -8,7 +8,6 @@ import { scheduleCard } from '../../views/schedules/schedule.ts';
 import { pushModal, pushWords, WATCH_PUSH, WatchOrigin } from '../../views/watches/watch.ts';
 import { defineButton } from '../action.ts';
 import type { CommandContext } from '../context.ts';
-import { FormFault, type Submission, type Submitted, type ViewState } from '../form.ts';
 import { ScheduleButton } from '../schedules/lifecycle.ts';
 import {
   expectAllowedThere,
@@ -16,6 +15,7 @@ import {
   resolveSchedule,
   toShownSchedule,
 } from '../schedules/schedules.ts';
+import { FormFault, type Submission, type Submitted, type ViewState } from '../submission.ts';
 import { parseForm } from '../values.ts';
 
 /** “Hear within seconds”: opens the question. */

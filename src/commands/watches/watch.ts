@@ -17,12 +17,12 @@ import { ServerNeeded } from '../../workspace/projects.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
-import { FormFault, readFields, showUnderField } from '../form.ts';
 import { replyPrivately } from '../replies.ts';
 import { ESCALATION_FLAGS, formatHour, readClock, readEscalation } from '../schedules/cadence-words.ts';
 import { editCommand } from '../schedules/edit.ts';
 import { scheduleCommands } from '../schedules/lifecycle.ts';
 import { changeCard, replyWithCard, replyWithNew, toShownSchedule } from '../schedules/schedules.ts';
+import { FormFault, readFields, showUnderField } from '../submission.ts';
 import { resolveProjectOrServer } from '../targets/resolve-target.ts';
 import {
   findChosenProject,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { ViewState } from '../../commands/form.ts';
+import type { ViewState } from '../../commands/submission.ts';
 import { cleanCommandText } from '../../commands/typed-words.ts';
 import { defined, parseJson } from '../../core/json.ts';
 import type { Invocation, Message } from '../../core/message.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { FormFault, type Submitted, type ViewState } from '../../commands/form.ts';
 import type { Registry } from '../../commands/registry.ts';
+import { FormFault, type Submitted, type ViewState } from '../../commands/submission.ts';
 import { outdated } from '../../core/errors.ts';
 import { defined, hashJson } from '../../core/json.ts';
 import type { Invocation } from '../../core/message.ts';

@@ -1,4 +1,4 @@
-import type { Submission, Submitted, ViewState } from '../../commands/form.ts';
+import type { Submission, Submitted, ViewState } from '../../commands/submission.ts';
 import type { ServiceError } from '../../core/errors.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { mrkdwn, sanitize, truncate } from '../../core/mrkdwn.ts';
