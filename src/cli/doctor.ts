@@ -68,6 +68,10 @@ async function checkSignature({ parts: { store } }: DeckhandApp): Promise<Findin
   const refused = await readRefusedSignature(store);
   if (refused === undefined) return [];
   const time = new Date(refused.at).toISOString();
+  if (refused.reason === 'stale') {
+    const text = `the request at ${time} had another time than this clock, and none since was accepted. Set the clock right`;
+    return [{ what: 'Clock', health: 'broken', text }];
+  }
   const text = `the request at ${time} had another, and none since had this one. Check SLACK_SIGNING_SECRET`;
   return [{ what: 'Signing secret', health: 'broken', text }];
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type App, isValidSlackRequest, type Receiver } from '@slack/bolt';
 import { z } from 'zod';
 import { parseObject } from '../../core/json.ts';
-import type { Clock } from '../../core/time/clock.ts';
+import { type Clock, MINUTE_MS } from '../../core/time/clock.ts';
 import type { Logger } from '../../observability/log.ts';
 import { type Collection, GLOBAL, type Store } from '../../store/store.ts';
 import { processPayload } from '../payloads/schemas.ts';
@@ -29,11 +29,14 @@ export function createSignedBodyReader(options: {
     const at = Number(timestamp);
     if (!signature || Array.isArray(signature) || Number.isNaN(at)) throw new Refused(401, 'missing');
     const lateS = Math.round(clock.now() / 1000 - at);
-    if (Math.abs(lateS) > WINDOW_S) throw new Refused(401, 'stale', describeDifference(lateS));
+    if (Math.abs(lateS) > WINDOW_S) {
+      signatures.refuse('stale');
+      throw new Refused(401, 'stale', describeDifference(lateS));
+    }
     const body = await readBody(request);
     const headers = { 'x-slack-signature': signature, 'x-slack-request-timestamp': at };
     if (!isValidSlackRequest({ signingSecret, body, headers, nowMilliseconds: clock.now() })) {
-      signatures.refuse();
+      signatures.refuse('wrong');
       throw new Refused(401, 'wrong');
     }
     signatures.accept();
@@ -46,7 +49,8 @@ function describeDifference(lateS: number): string {
   return `its time is ${Math.abs(lateS)} s ${direction} this clock; if that goes on, set the clock right`;
 }
 
-export const RefusedSignature = z.object({ at: z.number() });
+/** `stale`: the request's time differed from the clock by more than five minutes. */
+export const RefusedSignature = z.object({ at: z.number(), reason: z.enum(['wrong', 'stale']).optional() });
 type RefusedSignature = z.infer<typeof RefusedSignature>;
 
 /** The request refused for its signature, if no process has accepted one since. `deckhand doctor` reads it. */
@@ -60,26 +64,42 @@ export async function readRefusedSignature(store: Store): Promise<RefusedSignatu
   return openRefusedSignatures(store).get(ID);
 }
 
-/** Records whether the first signed requests are accepted. Later, a wrong signature is a stranger's. */
+/** After an accepted request, this many refused ones over this time are no stranger's, if none is accepted between them. */
+const MANY = 3;
+const LONG_MS = 15 * MINUTE_MS;
+
+const CHECKS = {
+  wrong:
+    'no request since the start, or for a quarter of an hour, had a right signature; check SLACK_SIGNING_SECRET',
+  stale:
+    'no request since the start, or for a quarter of an hour, had a time near that of this clock; set the clock right',
+};
+
+/** Records whether the first signed requests are accepted, and whether later ones still are. */
 export type Signatures = ReturnType<typeof createSignatures>;
 
 export function createSignatures({ store, clock, log }: { store: Store; clock: Clock; log: Logger }) {
   const refused = openRefusedSignatures(store);
   let state: 'untried' | 'refused' | 'accepted' = 'untried';
+  /** Refusals since the latest accepted request. */
+  let refusals = { count: 0, since: 0 };
   const onError = (err: unknown): void =>
     log.warn({ event: 'signature_not_recorded', err }, 'Outcome of a signature not stored');
   return {
     accept(): void {
+      refusals.count = 0;
       if (state === 'accepted') return;
       state = 'accepted';
       void refused.delete(ID).catch(onError);
     },
-    refuse(): void {
-      if (state !== 'untried') return;
+    refuse(kind: 'wrong' | 'stale'): void {
+      const at = clock.now();
+      refusals = { count: refusals.count + 1, since: refusals.count === 0 ? at : refusals.since };
+      const isLasting = refusals.count >= MANY && at - refusals.since >= LONG_MS;
+      if (state === 'refused' || (state === 'accepted' && !isLasting)) return;
       state = 'refused';
-      const reason = 'no request since the start had a right signature; check SLACK_SIGNING_SECRET';
-      log.error({ event: 'signature_refused', reason }, 'Signature of the first request refused');
-      void refused.put(ID, { at: clock.now() }).catch(onError);
+      log.error({ event: 'signature_refused', reason: CHECKS[kind] }, 'Signatures of all requests refused');
+      void refused.put(ID, { at, reason: kind }).catch(onError);
     },
   };
 }

@@ -187,6 +187,28 @@ const HOUR_MS = 3_600_000;
 let passedMs = 0;
 const time = { ...briskClock, now: () => Date.now() + passedMs };
 
+describe('the clock in doctor', () => {
+  test.override({ worldOptions: { env: BRISK.env, time } });
+
+  test('is wrong once requests were refused for their time for a quarter of an hour', async ({ world }) => {
+    const { SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL } = world.config;
+    const env = { ...MIN_ENV, ENCRYPTION_KEYS, SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL };
+    const clock = () => runProgram(DOCTOR, [], env).then(({ out }) => out.match(/^.*Clock: .*$/m)?.[0]);
+    const refuse = () => sendSigned(world, 'command=%2Fdeckhand', { offset: -4_000 });
+    await ask(world, '/deckhand whoami');
+    await refuse();
+    await refuse();
+    await refuse();
+    expect(await clock()).toBeUndefined();
+    passedMs += 0.3 * HOUR_MS;
+    await refuse();
+    await expect.poll(clock).toMatch(/^FAULT {2}Clock: .* Set the clock right$/);
+    expect(await world.logged('signature_refused')).toContain('set the clock right');
+    await ask(world, '/deckhand whoami');
+    await expect.poll(clock).toBeUndefined();
+  });
+});
+
 describe('the service’s description in doctor', () => {
   test.override({ worldOptions: { env: BRISK.env, time } });
 
