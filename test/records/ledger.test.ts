@@ -24,7 +24,7 @@ function event(ref: string, at: number, more: Partial<ActivityEvent> = {}): Acti
 const pageOf = (newest: number, amount: number, at = NOW) =>
   Array.from({ length: amount }, (_, back) => event(`r${newest - back}`, at - back * MINUTE));
 
-describe.each(DATABASES)('the ledger on $name', ({ fresh }) => {
+describe.each(DATABASES)('the ledger on $name', ({ name, fresh }) => {
   async function open() {
     const url = await fresh();
     const clock = createManualClock(NOW);
@@ -49,6 +49,15 @@ describe.each(DATABASES)('the ledger on $name', ({ fresh }) => {
     await other.take('globex', { events: [event('g1', NOW)] });
     expect(await refs()).toEqual(['r1', 'r2', 'r3', 'r4', 'r5']);
     expect(await refs(0, 'globex')).toEqual(['g1']);
+  });
+
+  test('keeps each event once that polls and commands read at the same time', async () => {
+    const { ledger, replica, refs } = await open();
+    // One process alone works on a file.
+    const other = name === 'sqlite' ? ledger : await replica();
+    const pages = Array.from({ length: 10 }, (_, n) => [event('old', NOW), event(`r${n}`, NOW)]);
+    await Promise.all(pages.map((events, n) => (n % 2 === 0 ? ledger : other).take('acme', { events })));
+    expect((await refs()).toSorted()).toEqual(['old', ...pages.map((_, n) => `r${n}`)]);
   });
 
   test('keeps more than a page, knows what it missed, and forgets an account alone', async () => {
