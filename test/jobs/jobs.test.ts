@@ -182,6 +182,25 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     expect(await send(engine, 2, { key: 'k' })).toBe(true);
   });
 
+  test('stores the outcome of a job once the database takes it again, and runs the job once', async () => {
+    const site = await open();
+    const handled = collect();
+    const { engine, backend } = await started(site, work(handled));
+    const { finish } = backend;
+    let refusals = 0;
+    backend.finish = async (...outcome) => {
+      refusals += 1;
+      if (refusals <= 2) throw new Error('the database is away');
+      await finish(...outcome);
+    };
+    await send(engine, 1, { key: 'k' });
+    await handled.given(1);
+    await idle(engine, site);
+    expect(await send(engine, 2, { key: 'k' })).toBe(true);
+    await handled.given(2);
+    expect(handled.jobs.map(({ data, attempt }) => `${data.n} ${attempt}`)).toEqual(['1 1', '2 1']);
+  });
+
   test('takes over what a killed process ran, more often than it may fail', async () => {
     const site = await open();
     const kills = 4;
