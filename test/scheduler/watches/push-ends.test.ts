@@ -256,6 +256,20 @@ describe('a set-up that fails', () => {
   });
 });
 
+test('a push that ended with its account stays off, though the watch goes on and others are removed', async ({
+  world,
+}) => {
+  await watchPushed(world);
+  await disconnect(world);
+  await expect.poll(() => flags(world)).toEqual(OFF);
+  await world.connect();
+  await say(world, 'watch storefront failures');
+  await say(world, 'watch all failures', OTHER);
+  await say(world, 'unwatch', OTHER);
+  await world.app.parts.engine.stop(5_000);
+  expect(flags(world)).toEqual(OFF);
+});
+
 test('a push that is set up again while another one is switched off stays on', async ({ world }) => {
   const [storefront, billing] = world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
   const path = `/${ACCOUNT}/projects`;
