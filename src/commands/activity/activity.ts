@@ -110,15 +110,15 @@ async function findSubject(
   context: CommandContext,
   account: Account,
   name: string | undefined,
-): Promise<Pick<ActivityAsk, 'project' | 'server' | 'people'>> {
+): Promise<Partial<ActivityAsk>> {
   if (name === undefined) return { project: await findBoundProject(context, account) };
   if (isEverything(name)) return {};
   try {
-    const here = { ...context, account: account.name };
-    const both = name.includes(' ') ? await splitProjectAndServer(here, account, name) : undefined;
-    const { project, server = both?.server } = await resolveProjectOrServer(here, both?.project ?? name);
-    if (server === undefined) return { project };
-    return { project, server: await resolveServer(context, account, project, server) };
+    const both = name.includes(' ') ? await splitProjectAndServer(context, account, name) : undefined;
+    const match = await resolveProjectOrServer(context, both?.project ?? name);
+    const { account: used, project, server = both?.server } = match;
+    if (server === undefined) return { account: used.name, project };
+    return { account: used.name, project, server: await resolveServer(context, used, project, server) };
   } catch (error) {
     const span = name.split(' ').find((word) => OTHER_SPAN.test(word.toLowerCase()));
     // No project has the name, so the person meant a range.

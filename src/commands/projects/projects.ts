@@ -3,7 +3,6 @@ import { UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import { indexNames } from '../../core/names.ts';
-import { toProjectRef } from '../../core/project-ref.ts';
 import type { Account } from '../../records/accounts.ts';
 import { accountUrl } from '../../service/addresses.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -15,13 +14,13 @@ import {
   ProjectsPage,
   projectsMessage,
 } from '../../views/projects/projects.ts';
-import { describeNamesakes, findProject, ProjectNeeded } from '../../workspace/projects.ts';
+import { describeNamesakes } from '../../workspace/projects.ts';
 import { defineButton, defineMenu } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { projectPicker } from '../option-sources.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
-import { findBoundProject, resolveAccount } from '../targets/targets.ts';
+import { findBoundProject, resolveAccount, resolveProject } from '../targets/targets.ts';
 
 export const projects = defineCommand({
   name: 'projects',
@@ -87,22 +86,21 @@ export const use = defineCommand({
       return { kind: 'channel', isDone: true, message, audit: { target: 'none' } };
     }
     const isQuestion = projectName === undefined && context.project === undefined;
-    const account = await resolveAccount(context);
-    const current = isQuestion ? await findBoundProject(context, account) : undefined;
-    if (current !== undefined) {
-      const where = `${bold(current.name)} in ${code(account.name)}`;
-      return replyPrivately(say(`This channel is bound to ${where}.`));
+    if (isQuestion) {
+      const account = await resolveAccount(context);
+      const current = await findBoundProject(context, account);
+      const where = current && `${bold(current.name)} in ${code(account.name)}`;
+      if (where !== undefined) return replyPrivately(say(`This channel is bound to ${where}.`));
+      const all = await workspace.projects.look(account);
+      return replyPrivately(chooseProjectMessage(all, 'use', invocation.answerTs, UNBOUND));
     }
-    const projects = await workspace.projects.look(account);
-    if (isQuestion)
-      return replyPrivately(chooseProjectMessage(projects, 'use', invocation.answerTs, UNBOUND));
-    const project = await findProject(projects, projectName ?? context.project);
-    if (project === undefined) throw new ProjectNeeded(projects);
+    const { account, project } = await resolveProject(context, projectName);
+    const projects = await workspace.projects.list(account);
     const { permalink, name } = project;
     await workspace.channels.change(channel, (current) => ({
       ...current,
       account: account.name,
-      project: toProjectRef(project),
+      project,
     }));
     const target = `${account.name}/${permalink}`;
     const text =

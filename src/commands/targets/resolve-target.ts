@@ -18,6 +18,7 @@ import {
   listShownServers,
   resolveAccount,
   resolveProject,
+  searchOtherAccounts,
 } from './targets.ts';
 
 /** Names of a target command's arguments; each may have several words. */
@@ -41,8 +42,9 @@ export async function resolveTarget(
     case 'project':
       return resolveProject(context, Names.parse(args).project, keyUse);
     case 'server': {
-      const { projectName, server } = await splitNames(context, command, Names.parse(args));
-      return { ...(await resolveProject(context, projectName, keyUse)), projectName, server };
+      const { projectName, server, account } = await splitNames(context, command, Names.parse(args));
+      const here = account === undefined ? context : { ...context, account };
+      return { ...(await resolveProject(here, projectName, keyUse)), projectName, server };
     }
   }
 }
@@ -50,6 +52,8 @@ export async function resolveTarget(
 interface SplitNames {
   projectName: string | undefined;
   server: string | undefined;
+  /** Another account than the one that was searched first. */
+  account?: string;
 }
 
 /**
@@ -79,6 +83,10 @@ async function splitNames(
   if (context.server !== undefined) return { projectName: context.project, server };
   const having = await findProjectWithServer(context, account, server);
   if (having !== undefined) return { projectName: having.permalink, server };
+  const elsewhere = await searchOtherAccounts(context, account, (all) =>
+    splitAtProject(all, words, isProjectFirst),
+  );
+  if (elsewhere !== undefined) return { ...elsewhere.match, account: elsewhere.account.name };
   if (others[1] !== undefined)
     throw new UnclearWords(`${code(others[1], 40)} is one word too many.`, usageLine(command));
   if (others.length === 0) throw await explainNoMatch(context, account, server);
@@ -108,13 +116,16 @@ async function splitAtProject(
   return undefined;
 }
 
-/** Splits words into a project of the account and its server; undefined unless they name both. */
+/** Splits words into a project and its server; undefined unless they name both. */
 export async function splitProjectAndServer(
-  { workspace }: CommandContext,
+  context: CommandContext,
   account: Account,
-  words: string,
+  text: string,
 ): Promise<{ project: string; server: string } | undefined> {
-  const split = await splitAtProject(await workspace.projects.list(account), words.split(' '), true);
+  const words = text.split(' ');
+  const split =
+    (await splitAtProject(await context.workspace.projects.list(account), words, true)) ??
+    (await searchOtherAccounts(context, account, (all) => splitAtProject(all, words, true)))?.match;
   const { projectName: project, server } = split ?? {};
   return project === undefined || server === undefined ? undefined : { project, server };
 }

@@ -1,4 +1,4 @@
-import { UserError } from '../../core/errors.ts';
+import { AccountFailure, AccountKeyUnreadable, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { indexNames, pickNamed, spellName, unwrapSlackText } from '../../core/names.ts';
 import { type ProjectRef, projectId, toProjectRef } from '../../core/project-ref.ts';
@@ -9,6 +9,7 @@ import { listKnownServers, mergeServers, type ServerRef } from '../../records/se
 import type { Target } from '../../records/test-runs.ts';
 import { type Addressed, parseAccountName, readProjectAddress } from '../../service/addresses.ts';
 import type { SkippedRows } from '../../service/call.ts';
+import type { Project } from '../../service/projects.ts';
 import { listServers } from '../../service/servers.ts';
 import { skippedWords } from '../../views/blocks/lists.ts';
 import {
@@ -40,12 +41,60 @@ export async function resolveProject(
   const bound = requested === undefined ? await findBoundProject(context, account) : undefined;
   if (bound !== undefined) return { account, project: bound };
   const projects = await listProjectsWith(workspace.projects, account, requested);
+  const elsewhere = await findElsewhere(context, account, projects, requested, keyUse);
+  if (elsewhere !== undefined)
+    return resolveProject({ ...context, account: elsewhere.name }, projectName, keyUse);
   const project = await findProject(projects, requested);
   const channel = await workspace.channels.get(invocation.channel);
   const isGuess = requested === undefined && text === undefined && channel.account !== undefined;
   if (project === undefined || (isGuess && channel.account !== account.name))
     throw new ProjectNeeded(projects);
   return { account, project: toProjectRef(project) };
+}
+
+/** Another account with a project that the first one lacks. @throws UserError if several have it */
+async function findElsewhere(
+  context: CommandContext,
+  first: Account,
+  projects: readonly Project[],
+  name: string | undefined,
+  keyUse: KeyUse | undefined,
+): Promise<Account | undefined> {
+  if (name === undefined || (await indexNames(projects)).find(name).length > 0) return undefined;
+  const find = async (all: readonly Project[]): Promise<true | undefined> =>
+    (await indexNames(all)).find(name).length > 0 || undefined;
+  return (await searchOtherAccounts(context, first, find, keyUse))?.account;
+}
+
+/**
+ * Searches the projects of the other accounts that the person may use, unless an account was named. The default one comes
+ * first.
+ * @throws UserError if several others have a match
+ */
+export async function searchOtherAccounts<T>(
+  { account: text, invocation, workspace }: CommandContext,
+  first: Account,
+  find: (projects: readonly Project[]) => Promise<T | undefined>,
+  keyUse: KeyUse = invocation,
+): Promise<{ account: Account; match: T } | undefined> {
+  if (text !== undefined) return undefined;
+  const { accounts, projects } = workspace;
+  const others = (await accounts.list(keyUse)).filter(({ name }) => name !== first.name);
+  const search = async (account: Account): Promise<Array<{ account: Account; match: T }>> => {
+    try {
+      const match = (await find(await projects.list(account))) ?? (await find(await projects.look(account)));
+      return match === undefined ? [] : [{ account, match }];
+    } catch (error) {
+      if (error instanceof AccountFailure || error instanceof AccountKeyUnreadable) return [];
+      throw error;
+    }
+  };
+  const matches = (await Promise.all(others.map(search))).flat();
+  const preferred = await accounts.defaultName(keyUse);
+  const best = matches.find(({ account }) => account.name === preferred);
+  if (best !== undefined || matches.length < 2) return best ?? matches[0];
+  const names = matches.map(({ account }) => code(account.name)).join(', ');
+  throw new UserError(`Several accounts have that project: ${names}. Name one with ${code('--account')}.`);
 }
 
 /**
@@ -125,7 +174,7 @@ export async function resolveForForm(
     throw error;
   });
   const result = await withTimeout(workspace.clock, LOOKUP_TIMEOUT_MS, search);
-  if (result !== undefined || projectName !== undefined) return { account, project: result?.project };
+  if (result !== undefined || projectName !== undefined) return { account, project: undefined, ...result };
   return {
     account,
     project: readChannelProject(await workspace.channels.get(invocation.channel), account.name),
