@@ -45,11 +45,11 @@ async function review(
   );
   const all = [...(await workspace.schedules.list('watch')), ...(await workspace.schedules.list('guard'))];
   const followers: Follower[] = all.filter((one) => one.channel === channel && one.account === account);
-  if (key === undefined) await followStandings(workspace, { channel, account }, followers);
   for (const record of here) await reviewRecord(workspace, record, followers, signal);
   const watches = followers.filter(({ state }) => state.kind === 'active').filter(isOfChannel);
   if (key === undefined && watches.length > 0)
     await showOpen(workspace, { channel, account }, watches, signal);
+  if (key === undefined) await followStandings(workspace, { channel, account }, followers);
 }
 
 function isOfChannel(one: Follower): one is Watch {
@@ -130,14 +130,19 @@ async function isPending({ feeds }: Workspace, subject: Subject): Promise<boolea
   );
 }
 
-/** The next success of a server ends its failure, also one that the channel did not follow when it failed. */
+/** The next success of a server ends the failure that the channel shows, also if it did not follow it when it failed. */
 async function followStandings(
-  { feeds, ledger }: Workspace,
+  { feeds, ledger, store }: Workspace,
   place: { channel: string; account: string },
   followers: readonly Follower[],
 ): Promise<void> {
   const watches = followers.filter(({ kind }) => kind === 'watch').map(withoutPerson);
-  const standings = await ledger.standings.list(place.account);
+  const open = new Set<string>();
+  for (const { doc } of await episodeRecords(store).list())
+    if (failingNow(doc) !== undefined) open.add(subjectKey(doc.subject));
+  const standings = (await ledger.standings.list(place.account)).filter(({ project }) =>
+    open.has(subjectKey({ kind: 'deployments', ...place, project })),
+  );
   await feeds.update('watch', place, (feed) => {
     if (feed === undefined) return undefined;
     const failures = standings.map((standing): [string, Array<{ server: string; at: number }>] => {
@@ -145,8 +150,8 @@ async function followStandings(
       return [standing.project, failed.map(({ key, latest }) => ({ server: key, at: latest.at }))];
     });
     const failing = { ...feed.failing, ...Object.fromEntries(failures) };
-    const open = Object.entries(failing).filter(([, servers]) => servers.length > 0);
-    return { ...feed, failing: Object.fromEntries(open) };
+    const remaining = Object.entries(failing).filter(([, servers]) => servers.length > 0);
+    return { ...feed, failing: Object.fromEntries(remaining) };
   });
 }
 

@@ -120,6 +120,17 @@ describe('a failure', () => {
     await until('is no longer followed here');
   });
 
+  it('from before a watch for everything began leaves the success to its news', async () => {
+    deploy(false);
+    await world.pass(MINUTE);
+    await say('watch storefront all');
+    await world.pass(2 * MINUTE);
+    const before = world.slack.messages(TEAM, CHANNEL).length;
+    deploy(true);
+    await world.passUntil(() => world.slack.messages(TEAM, CHANNEL).length > before);
+    expect(JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1))).toContain('Kim');
+  });
+
   it('goes on in its message if the removal of its watch is undone', async () => {
     await fail();
     await say('unwatch storefront');
