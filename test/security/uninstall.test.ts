@@ -5,6 +5,7 @@ import { createUninstalls } from '../../src/installing/install.ts';
 import { openWrappedKeys } from '../../src/store/data-keys.ts';
 import { GLOBAL } from '../../src/store/store.ts';
 import { defineJob } from '../../src/workspace/define-job.ts';
+import { makeInstallationLock } from '../../src/workspace/installations.ts';
 import type { Workspace } from '../../src/workspace/workspace.ts';
 import { TRIED } from '../store/databases.ts';
 import { openForm } from '../support/asking.ts';
@@ -110,7 +111,14 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
     await takeOut();
     await late();
     expect([await written(), await marks()]).toMatchObject([1, [{ id: TEAM }]]);
-    await sweep();
+    const swept = await parts.store.exclusive(makeInstallationLock(TEAM), async () => {
+      const sweeping = sweep();
+      // Many times longer than a sweep takes.
+      for (let read = 0; read < 100; read += 1) await marks();
+      expect(await written(), 'while an install is under way').toBe(1);
+      return { sweeping };
+    });
+    await swept.sweeping;
     expect([await written(), await marks()]).toEqual([0, []]);
 
     await openBrowser(world).install(TEAM, PEOPLE.admin);
