@@ -8,6 +8,8 @@ import { runProgram } from '../../../src/cli/program.ts';
 import { readVersion } from '../../../src/config.ts';
 import { createLog } from '../../../src/observability/log.ts';
 import { openDeckhand } from '../../../src/open.ts';
+import { SCHEDULES_LOCK } from '../../../src/records/schedules.ts';
+import { endUnwatched, planSettling } from '../../../src/scheduler/watches/push.ts';
 import { ask, shareList } from '../../support/asking.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { MIN_ENV } from '../../support/run-deckhand.ts';
@@ -268,6 +270,20 @@ test('a push that ended with its account stays off, though the watch goes on and
   await say(world, 'unwatch', OTHER);
   await world.app.parts.engine.stop(5_000);
   expect(flags(world)).toEqual(OFF);
+});
+
+test('a push is switched off also where the removal of its watch takes long', async ({ world }) => {
+  await watchPushed(world);
+  const workspace = world.app.workspaces.open(TEAM);
+  const { schedules, store } = workspace;
+  await store.exclusive(SCHEDULES_LOCK, async () => {
+    await planSettling(workspace);
+    // Many times longer than the job takes.
+    for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    for (const one of await schedules.all()) await schedules.remove(one);
+    await endUnwatched(workspace);
+  });
+  await expect.poll(() => flags(world), { timeout: 10_000 }).toEqual(OFF);
 });
 
 test('a push that is set up again while another one is switched off stays on', async ({ world }) => {
