@@ -7,6 +7,7 @@ import { digests } from './digests.ts';
 import { endurance } from './endurance.ts';
 import { followedRuns } from './followed-runs.ts';
 import { holds } from './holds.ts';
+import { ledger } from './ledger.ts';
 import { quietWatches } from './quiet-watches.ts';
 import { scale } from './scale.ts';
 import { whoami } from './whoami.ts';
@@ -19,6 +20,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<void>>> = {
   'followed-runs': followedRuns,
   digests,
   holds,
+  ledger,
   'quiet-watches': quietWatches,
   'cold-start': coldStart,
   endurance,
