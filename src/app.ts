@@ -32,6 +32,7 @@ import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { DIAGNOSE } from './scheduler/episodes/diagnosis.ts';
 import { EPISODE_WORK } from './scheduler/episodes/episodes.ts';
 import { ESCALATE } from './scheduler/episodes/escalation.ts';
+import { LOOK } from './scheduler/episodes/look.ts';
 import { REVIEW } from './scheduler/episodes/review.ts';
 import { SCHEDULE_TYPES } from './scheduler/schedule-types.ts';
 import { OWNER_NOTICES } from './scheduler/schedules/lifecycle.ts';
@@ -88,6 +89,7 @@ function listJobs(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     DIAGNOSE,
     ESCALATE,
     REVIEW,
+    LOOK,
     ...Object.values(SCHEDULE_TYPES).flatMap((type) => type.listJobs(startedAt)),
   ];
 }

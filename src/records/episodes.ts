@@ -119,6 +119,8 @@ export const Episode = z.object({
   /** Number of clicks that changed something. */
   clicks: z.number().optional(),
   ending: Ending.optional(),
+  /** True if the service did not list its project at the latest look. */
+  isMissed: z.boolean().optional(),
   /** True if everything in the channel that follows it is paused. */
   isPaused: z.boolean().optional(),
   /** Replies to post, oldest first. */

@@ -109,6 +109,9 @@ export function createLedger({ store, clock }: { store: WorkspaceStore; clock: C
         for (const { id } of await documents.list(`${account} `)) await documents.delete(id);
         await standings.forget(account);
       }),
+    /** Deletes the latest outcomes of a project that the service no longer lists. */
+    forgetProject: (account: string, project: string): Promise<void> =>
+      locked(account, () => standings.forgetProject(account, project)),
     /** The latest outcome of each server of each project. */
     standings,
   };

@@ -72,6 +72,9 @@ export function createStandings(store: WorkspaceStore) {
         await documents.put(id, own.reduce(addOutcome, before), expiresAt);
       }
     },
+    async forgetProject(account: string, project: string): Promise<void> {
+      await documents.delete(nameStanding(account, project));
+    },
     async forget(account: string): Promise<void> {
       for (const { id } of await documents.list(`${account} `)) await documents.delete(id);
     },

@@ -33,6 +33,7 @@ import { episodeReply, episodeRoot } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { planEscalation } from './escalation.ts';
+import { planLook } from './plan-look.ts';
 
 /**
  * Stores outcomes, oldest first, then posts the changes in the channel. Because they are stored first, a
@@ -277,11 +278,8 @@ async function leaveShared({ clock, store }: Workspace, subject: Subject, key: s
  * Stores ended episodes, and plans another look in a week. Forgets failures of closed episodes, so that no
  * success ends them.
  */
-async function afterNews(
-  { store, jobs, feeds }: Workspace,
-  key: string,
-  record: EpisodeRecord,
-): Promise<void> {
+async function afterNews(workspace: Workspace, key: string, record: EpisodeRecord): Promise<void> {
+  const { store, jobs, feeds } = workspace;
   const { subject, episodes } = record;
   await keepRecoveries(store, record);
   const { ending, newsAt = 0 } = episodes.at(-1) ?? {};
@@ -292,6 +290,8 @@ async function afterNews(
     });
   const at = newsAt + QUIET_MS;
   await jobs.send(EPISODE_JOBS, { key }, { key: `${key} ${at}`, at });
+  const open = failingNow(record);
+  if (open !== undefined) await planLook(workspace, { key, episode: open.id, newsAt: open.newsAt });
 }
 
 /** Posts what Slack does not show yet. Takes a lock for each subject, across replicas. */

@@ -91,6 +91,12 @@ export function escalationReply(
   return say([':bell:', who, `${title}.`, after, ...gone].filter(Boolean).join(' '));
 }
 
+/** Thread reply about a failure that nobody has taken for a day. */
+export function reminderReply(subject: ShownSubject, episode: Episode): Message {
+  const { title } = describeEpisode(subject, episode);
+  return say(`:alarm_clock: ${title}. Nobody has been on it for a day. “I’m on it” above says that you are.`);
+}
+
 /**
  * "Storefront: web-3 is unreachable since 14:02", or "Storefront recovered after 38 min and 3 failures" with ": `4bcef3e`
  * by Grace Park. @Cleo was on it."; mrkdwn, the title without asterisks.

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ask } from '../../support/asking.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
 import { DAY, type DigestWorld, HOUR, MINUTE, openDigestWorld } from '../digests/digest-world.ts';
 
@@ -173,6 +174,51 @@ describe('a failure', () => {
     await world.pass(2 * MINUTE);
     await edit('web-2');
     await until('is no longer followed here');
+  });
+
+  it('ends with its project, and not if that is missing for a moment', async () => {
+    await fail([CHANNEL, OTHER]);
+    const missing = (times?: number) =>
+      world.service.faults.add({
+        path: `/${ACCOUNT}/projects`,
+        method: 'GET',
+        status: 200,
+        body: [],
+        ...(times && { times }),
+      });
+    const moment = missing(1);
+    await world.time.advance(HOUR);
+    await world.passUntil(() => moment.hits() > 0);
+    await world.time.advance(HOUR);
+    await world.pass(MINUTE);
+    expect(text()).toContain('are failing');
+    const gone = missing();
+    for (const look of [1, 2]) {
+      await world.time.advance(HOUR);
+      await world.passUntil(() => gone.hits() >= look);
+    }
+    await until('Storefront is no longer listed at the service (1 failure)');
+    await until('is no longer listed', OTHER);
+    const said = await ask(world, '/deckhand failing');
+    expect(said).not.toContain('Storefront: ');
+    expect(said).not.toContain('not mended');
+  });
+
+  it('reminds its thread once if nobody is on it for a day', async () => {
+    await fail();
+    const thread = () =>
+      world.slack
+        .thread(TEAM, CHANNEL, failures().at(-1)?.ts ?? '')
+        .filter(({ text }) => text.includes('for a day'));
+    await world.time.advance(23 * HOUR);
+    await world.pass(20 * MINUTE);
+    expect(thread()).toEqual([]);
+    await world.restart(async () => world.time.advance(7 * HOUR));
+    await world.passUntil(() => thread().length > 0);
+    await world.time.advance(DAY);
+    await world.pass(20 * MINUTE);
+    expect(thread()).toHaveLength(1);
+    expect(thread()[0]?.text).toContain('Storefront: deployments are failing since');
   });
 
   it('ends whatever the date of a deployment is', async () => {
