@@ -51,10 +51,10 @@ export function isPostgres(url: string): boolean {
 }
 
 /** Number of the store's format. A release raises it only if an older release cannot read what it writes. */
-export const STORE_FORMAT = 1;
+export const STORE_FORMAT = 2;
 
 /** The first release that reads each format. Release 1.0.0 knows no formats: it refuses a store that names a newer release. */
-const FIRST_READERS: Readonly<Record<number, string>> = { 1: '1.0.0' };
+const FIRST_READERS: Readonly<Record<number, string>> = { 1: '1.0.0', 2: '1.1.0' };
 
 /** The format, and the release that wrote the store last. */
 const Written = z.object({ format: z.number(), release: z.string() });
