@@ -211,6 +211,8 @@ describe('a field of the specification', () => {
     /** The answer of Deckhand, where the service says another value in one field. */
     async function say(changed?: string): Promise<string> {
       await mend(world);
+      // What Deckhand has read of the feed before would be there too.
+      await world.app.workspaces.open(TEAM).ledger.forget(ACCOUNT);
       besides?.(world);
       const isOrder = command === 'beta enroll';
       answering(path, fill(body, changed), isOrder ? 'POST' : 'GET')(world);
