@@ -27,6 +27,11 @@ export function findFollowedServers(
   );
 }
 
+/** The failing deployments of a project, for one channel. */
+export function makeSubject({ account, project, name, permalink }: Standing, channel: string): Subject {
+  return { kind: 'deployments', channel, account, project, name: name || project, permalink };
+}
+
 export function isFailed({ outcome }: ServerStanding): boolean {
   return outcome === 'failed';
 }

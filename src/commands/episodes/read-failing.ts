@@ -10,6 +10,7 @@ import {
   isMended,
   isSettled,
   listClosed,
+  makeSubject,
 } from '../../records/failing.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import type { Mentions } from '../../records/service-people.ts';
@@ -147,15 +148,7 @@ function makeShown(
   servers: readonly ServerStanding[],
   { channel, mentions, now }: { channel: string; mentions: Mentions; now: number },
 ): ShownFailure {
-  const { account, project, name, permalink } = standing;
-  const subject: Subject = {
-    kind: 'deployments',
-    channel,
-    account,
-    project,
-    name: name || project,
-    permalink,
-  };
+  const subject = makeSubject(standing, channel);
   const failure = makeFailure(standing, servers, mentions);
   const { episodes } = withOutcomes({ subject, counted: [], episodes: [] }, [failure], now);
   const [

@@ -21,7 +21,7 @@ async function readFeed(workspace: Workspace, { data, signal }: Job<FeedRead>): 
   const { accounts, clock } = workspace;
   const { account: name, failures = 0 } = data;
   const account = await accounts.get(name);
-  // After a key works again, `planFeedReads` starts anew.
+  // Once a key works again, `planFeedReads` plans the next read.
   if (account?.purpose !== 'shared' || account.state !== 'ok') return;
   if (await isWatched(workspace, name)) return planRead(workspace, data, { pauseMs: IDLE_MS });
   try {

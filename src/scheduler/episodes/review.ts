@@ -10,7 +10,7 @@ import {
   type Subject,
   subjectKey,
 } from '../../records/episodes.ts';
-import { findFollowedServers, isFailed, isSettled, readLatest } from '../../records/failing.ts';
+import { findFollowedServers, isFailed, isSettled, makeSubject, readLatest } from '../../records/failing.ts';
 import { type FailureReview, type Guard, REVIEW_FAILURES, type Watch } from '../../records/schedules.ts';
 import { findShared } from '../../records/shared-failures.ts';
 import type { ServerStanding, Standing } from '../../records/standings.ts';
@@ -171,15 +171,7 @@ async function showOpen(
   for (const standing of await ledger.standings.list(account)) {
     const servers = findFollowedServers(standing, watches, mentions).filter(isFailed);
     if (servers.length === 0 || isSettled(servers, undefined, clock.now())) continue;
-    const { project, name, permalink } = standing;
-    const subject: Subject = {
-      kind: 'deployments',
-      channel,
-      account,
-      project,
-      name: name || project,
-      permalink,
-    };
+    const subject = makeSubject(standing, channel);
     const other = await findElsewhere(workspace, subject, servers);
     if (other === undefined) continue;
     const escalates = watches
