@@ -69,7 +69,7 @@ describeInBrowser('the page of the local Slack', () => {
     const page = await visit('deploys');
     const channel = 'C0deploys';
     const ts = await post('deploys', { blocks: RUN('*running*') });
-    const root = page.getByRole('article').filter({ has: page.getByRole('button', { name: 'Run again' }) });
+    const root = page.getByRole('article').filter({ has: page.getByRole('button', { name: 'Test again' }) });
     await root.getByText('running').waitFor();
     await post('deploys', { thread_ts: ts, text: 'web-1 is reachable' });
     const blocks = RUN('*7 of 7 reachable*');
@@ -90,7 +90,7 @@ describeInBrowser('the page of the local Slack', () => {
 
     const before = app.received.length;
     const actions = () => app.received.at(-1)?.payload.actions;
-    await root.getByRole('button', { name: 'Run again' }).dblclick();
+    await root.getByRole('button', { name: 'Test again' }).dblclick();
     await expect.poll(actions).toMatchObject([{ value: 'run-1', type: 'button' }]);
     const dialog = page.getByRole('alertdialog', { name: 'Disconnect acme?' });
     const disconnect = root.getByRole('button', { name: 'Disconnect' });
@@ -106,7 +106,7 @@ describeInBrowser('the page of the local Slack', () => {
   });
 
   it('sends what is chosen in lists, boxes and menus', async () => {
-    await post('deploys', { blocks: CHOICES });
+    const ts = await post('deploys', { blocks: CHOICES });
     const page = await visit('deploys');
     const chosen = async (act: () => Promise<void>) => {
       const payload = next('block_actions');
@@ -130,6 +130,9 @@ describeInBrowser('the page of the local Slack', () => {
     await page.keyboard.press('Escape');
     await more.and(page.locator(':focus')).waitFor();
     await more.click();
+    const edited = [RUN('It is edited meanwhile.')[1], ...CHOICES];
+    await client.apiCall('chat.update', { channel: 'C0deploys', ts, text: 'x', blocks: edited });
+    await page.getByText('It is edited meanwhile.').waitFor();
     const mute = () => page.getByRole('menuitem', { name: 'Mute this run' }).click();
     expect(await chosen(mute)).toMatchObject({ type: 'overflow', selected_option: { value: 'mute' } });
     app.reply(() => ({ body: OPTIONS }));
@@ -244,9 +247,12 @@ describeInBrowser('the page of the local Slack', () => {
     slack.setControls([{ id: 'slow', label: 'Slack is slow', kind: 'switch', run: () => undefined }]);
     const page = await visit('faults');
     await slack.as(TEAM, 'U0MAX').postMessage('deploys', 'An invoice is in');
+    await page.getByRole('button', { name: 'deploys, unread' }).waitFor();
+    await slack.as(TEAM, 'U0MAX').postMessage('deploys', '@anna look');
     await page.getByRole('button', { name: 'deploys, 1 unread' }).waitFor();
-    await slack.as(TEAM, 'U0MAX').postMessage('faults', 'Trying *again*');
-    await page.getByTestId('announcer').getByText('New message from Max Okafor: Trying again').waitFor();
+    await slack.as(TEAM, 'U0MAX').postMessage('faults', '@anna, trying *again*');
+    const announcer = page.getByTestId('announcer');
+    await announcer.getByText('New message from Max Okafor: @Anna Berg, trying again').waitFor();
     app.reply(() => ({ status: 500 }));
     const field = page.getByRole('textbox', { name: 'Message #faults' });
     await field.fill('/nothing here');
@@ -258,6 +264,9 @@ describeInBrowser('the page of the local Slack', () => {
     const notice = page.getByRole('article').filter({ hasText: 'Slackbot' });
     await notice.getByText('/deckhand failed with the error').waitFor();
     expect(await notice.innerText()).toContain('Only visible to you');
+    await page.reload();
+    await page.getByRole('article').getByText('trying again').waitFor();
+    expect(await notice.count()).toBe(0);
     await page.getByRole('button', { name: 'Inspector', exact: true }).click();
     const deliveries = page.getByRole('list', { name: 'Deliveries' });
     await deliveries.getByRole('button', { name: /deckhand boom/ }).click();

@@ -2,7 +2,6 @@ import type { AnyBlock, KnownBlock } from '@slack/types';
 import type { ReactNode } from 'react';
 import type { DataVisualizationBlock } from '../api/chart.ts';
 import { Markdown } from '../markdown/markdown.tsx';
-import { indexed } from '../ui/indexed.ts';
 import { ChartBlock } from './chart-block.tsx';
 import { ImageBlock } from './image-block.tsx';
 import { InputBlock } from './input-block.tsx';
@@ -14,17 +13,31 @@ import { DataTable, TableBlock } from './table-block.tsx';
 
 /** Draws a list of blocks. An id the app left out is its place, as long as the server gave none. */
 export function Blocks({ blocks }: { blocks: readonly AnyBlock[] }): ReactNode {
+  const keys = keysFor(blocks);
   return (
     <div className="blocks">
-      {indexed(blocks).map(([key, block]) => (
-        <Block
-          key={block.block_id ?? key}
-          block={block as DrawnBlock}
-          blockId={block.block_id ?? `block-${key}`}
-        />
+      {blocks.map((block, at) => (
+        <Block key={keys[at]} block={block as DrawnBlock} blockId={block.block_id ?? `block-${at}`} />
       ))}
     </div>
   );
+}
+
+/**
+ * The ids that the server gives are others after each edit, so all blocks but the fields of a form are told apart by
+ * type, action and order: a menu that somebody has open stays open while its message is edited.
+ */
+function keysFor(blocks: readonly AnyBlock[]): string[] {
+  const counts = new Map<string, number>();
+  return blocks.map((block) => {
+    if (block.type === 'input' && block.block_id !== undefined) return block.block_id;
+    const accessory = 'accessory' in block ? block.accessory : undefined;
+    const action = accessory !== undefined && 'action_id' in accessory ? accessory.action_id : '';
+    const kind = `${block.type}/${action}`;
+    const count = counts.get(kind) ?? 0;
+    counts.set(kind, count + 1);
+    return `${kind}/${count}`;
+  });
 }
 
 type DrawnBlock = KnownBlock | DataVisualizationBlock;

@@ -21,7 +21,8 @@ const LINES = 4;
 
 export function scaleOf({ series, axis_config: { categories } }: SeriesChart): Scale {
   const values = series.flatMap(({ data }) => data.map(({ value }) => value));
-  const size = tickSize(Math.max(0, ...values) - Math.min(0, ...values));
+  const least = values.every((value) => Number.isInteger(value)) ? 1 : 0;
+  const size = Math.max(least, tickSize(Math.max(0, ...values) - Math.min(0, ...values)));
   const low = Math.floor(Math.min(0, ...values) / size) * size;
   const high = Math.max(low + size, Math.ceil(Math.max(0, ...values) / size) * size);
   const [left, right, top, bottom] = [48, WIDTH - 8, 18, HEIGHT - 36];

@@ -34,8 +34,8 @@ export function Context({ block }: { block: ContextBlock }): ReactNode {
 export function Actions({ block, blockId }: { block: ActionsBlock; blockId: string }): ReactNode {
   return (
     <div className="actions">
-      {indexed(block.elements).map(([key, element]) => (
-        <Element key={key} element={element} blockId={blockId} />
+      {indexed(block.elements).map(([place, element]) => (
+        <Element key={element.action_id ?? place} element={element} blockId={blockId} />
       ))}
     </div>
   );
