@@ -3,14 +3,8 @@ import type { InterfaceDocument } from './describe.ts';
 /** Operations that work, and that such services leave out of their description. */
 const LEFT_OUT = ['/activity', '/account/invoices', '/account/invoices/{number}.pdf'];
 
-const DEPLOYMENT = '/projects/{project}/deployments/{identifier}';
-
 /** Operations that such services describe beyond the specification. This service does not have them yet. */
 const BEYOND: ReadonlyArray<[path: string, method: 'get' | 'post' | 'delete', summary: string]> = [
-  ['/projects/{project}/deployments', 'get', 'The deployments of a project, the latest first'],
-  [DEPLOYMENT, 'get', 'A deployment with its steps'],
-  [`${DEPLOYMENT}/steps/{step}/logs`, 'get', 'The entries of a step\u2019s log'],
-  ['/projects/{project}/undeployed_changes', 'get', 'The commits that wait to be deployed'],
   ['/projects/{project}/integrations', 'get', 'The integrations of a project'],
   ['/projects/{project}/integrations/{identifier}', 'get', 'An integration'],
   ['/projects/{project}/integrations/{identifier}', 'delete', 'Remove an integration'],
@@ -33,11 +27,12 @@ export function makePublished(whole: InterfaceDocument): unknown {
   return { ...whole, paths, components: { ...whole.components, schemas: relax(whole.components.schemas) } };
 }
 
-/** Such services do not mark the name of an integration as required. */
+/** Such services do not mark the name of an integration as required, and describe a fourth flag. */
 function relax(schemas: InterfaceDocument['components']['schemas']) {
-  return JSON.parse(JSON.stringify(schemas), (key, value: unknown) =>
-    key === 'required' && Array.isArray(value) && value.includes('hook_type')
-      ? value.filter((name) => name !== 'name')
-      : value,
-  );
+  return JSON.parse(JSON.stringify(schemas), (key, value) => {
+    if (key === 'required' && Array.isArray(value) && value.includes('hook_type'))
+      return value.filter((name) => name !== 'name');
+    const isIntegration = key === 'properties' && 'send_on_failure' in value;
+    return isIntegration ? { ...value, send_on_check_failed: { type: 'boolean' } } : value;
+  });
 }

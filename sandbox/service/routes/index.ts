@@ -4,6 +4,7 @@ import { addActivity } from './activity.ts';
 import { addBeta } from './beta.ts';
 import { addBrowserPages } from './browser-pages.ts';
 import { addBuildConfigurations } from './build-configurations.ts';
+import { addDeployments } from './deployments.ts';
 import { addHostedResources } from './hosted-resources.ts';
 import { addIntegrations } from './integrations.ts';
 import { addInvoices } from './invoices.ts';
@@ -22,6 +23,7 @@ export const accountRoutes: readonly ((app: AccountApp) => void)[] = [
   addServers,
   addTestAccess,
   addBuildConfigurations,
+  addDeployments,
   addIntegrations,
   addHostedResources,
   addActivity,

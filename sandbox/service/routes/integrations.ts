@@ -99,9 +99,51 @@ const updateIntegration = createRoute({
   },
 });
 
+/** A flag that the specification does not have, so the description of the routes leaves it out. */
+const CheckFlag = z.object({
+  integration: z.object({ send_on_check_failed: flag().optional().catch(undefined) }),
+});
+
+function readCheckFlag(body: unknown): { sendOnCheckFailed: boolean | undefined } {
+  return { sendOnCheckFailed: CheckFlag.safeParse(body).data?.integration.send_on_check_failed };
+}
+
+function findIntegration(project: Project, identifier: string): IntegrationRecord {
+  const integration = project.integrations.find((candidate) => candidate.identifier === identifier);
+  if (integration === undefined) throw recordNotFound();
+  return integration;
+}
+
+const path = '/projects/{project}/integrations';
+const params = z.object({ project: z.string(), identifier: z.string() });
+/** Operations beyond the specification, so the description of the routes leaves them out. */
+const beyond = { hide: true, middleware, responses: { 200: { description: 'The record or records.' } } };
+const listIntegrations = createRoute({ ...beyond, method: 'get', path });
+const onePath = { ...beyond, path: `${path}/{identifier}`, request: { params } } as const;
+const getIntegration = createRoute({ ...onePath, method: 'get' });
+const deleteIntegration = createRoute({ ...onePath, method: 'delete' });
+
+function addListed(app: AccountApp): void {
+  app.openapi(listIntegrations, (c) => c.json(c.get('project').integrations.map(toListed)));
+  app.openapi(getIntegration, (c) =>
+    c.json(toListed(findIntegration(c.get('project'), c.req.valid('param').identifier))),
+  );
+  app.openapi(deleteIntegration, (c) => {
+    const project = c.get('project');
+    const integration = findIntegration(project, c.req.valid('param').identifier);
+    project.integrations = project.integrations.filter((one) => one !== integration);
+    return c.json({ status: 'deleted' });
+  });
+}
+
+function toListed(integration: IntegrationRecord) {
+  return { ...toIntegration(integration), send_on_check_failed: integration.sendOnCheckFailed ?? false };
+}
+
 /** Spec 4.8. */
 export function addIntegrations(app: AccountApp): void {
-  app.openapi(createIntegration, (c) => {
+  addListed(app);
+  app.openapi(createIntegration, async (c) => {
     const { world, account } = c.env;
     const project = c.get('project');
     const { hook_type: hookType, name, properties = {}, ...sendOn } = c.req.valid('json').integration;
@@ -111,19 +153,19 @@ export function addIntegrations(app: AccountApp): void {
       hookType,
       name,
       ...namedFlags(sendOn),
+      ...readCheckFlag(await c.req.json()),
       properties: known,
       active: !isOauth,
     });
     if (isOauth) return c.json(handOver(world, account, project, integration), 200);
     return c.json(toIntegration(integration), 201);
   });
-  app.openapi(updateIntegration, (c) => {
+  app.openapi(updateIntegration, async (c) => {
     const { world, account } = c.env;
     const project = c.get('project');
-    const { identifier } = c.req.valid('param');
-    const integration = project.integrations.find((candidate) => candidate.identifier === identifier);
-    if (integration === undefined) throw recordNotFound();
+    const integration = findIntegration(project, c.req.valid('param').identifier);
     applyChanges(c.env, integration, c.req.valid('json').integration);
+    assignGiven(integration, readCheckFlag(await c.req.json()));
     const answer = integration.active
       ? toIntegration(integration)
       : handOver(world, account, project, integration);
@@ -189,7 +231,13 @@ function toIntegration(integration: IntegrationRecord): z.infer<typeof Integrati
     send_on_start: integration.sendOnStart,
     send_on_completion: integration.sendOnCompletion,
     send_on_failure: integration.sendOnFailure,
+    ...showCheckFlag(integration),
     created_at: timestamp(integration.createdAt),
     updated_at: timestamp(integration.updatedAt),
   };
+}
+
+/** Shown to those who have sent it. */
+function showCheckFlag({ sendOnCheckFailed }: IntegrationRecord): object {
+  return sendOnCheckFailed === undefined ? {} : { send_on_check_failed: sendOnCheckFailed };
 }

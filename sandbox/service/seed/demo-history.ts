@@ -45,6 +45,8 @@ function addOne(
   project: Project,
   { daysAgo, n, endedAt }: { daysAgo: number; n: number; endedAt: number },
 ): void {
+  const causes = ['build', 'check', 'transfer'] as const;
+  const cause = causes[Math.floor(dice(project, daysAgo, `cause ${n}`) * causes.length)] ?? 'build';
   const person = account.users[Math.floor(dice(project, daysAgo, `who ${n}`) * account.users.length)];
   recordDeployment(world, account, {
     project: project.identifier,
@@ -52,6 +54,7 @@ function addOne(
     endedAt,
     durationMs: 35_000 + Math.floor(dice(project, daysAgo, `length ${n}`) * 180_000),
     user: nameOf(person),
+    failure: { cause },
   });
 }
 

@@ -1,4 +1,5 @@
 import { addAccount } from '../world/accounts.ts';
+import { addCommits } from '../world/commits.ts';
 import { getProject, getServer } from '../world/find.ts';
 import { addHostedResource } from '../world/hosting.ts';
 import { createId } from '../world/ids.ts';
@@ -8,7 +9,8 @@ import { DEMO_IDS, DEMO_USERS } from './demo-facts.ts';
 import { addHistory } from './demo-history.ts';
 import { ACME_PROJECTS, GLOBEX_PROJECTS } from './demo-projects.ts';
 
-const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 /** A small company to try everything on, and a second one that differs where it matters. */
 export function seedDemo(world: World): void {
@@ -25,6 +27,7 @@ export function seedDemo(world: World): void {
   });
   addHosting(world, acme);
   addHistory(world, acme);
+  addWaiting(world, acme);
   addInvoices(world, acme, '118.80', '19.80');
   const globex = addAccount(world, {
     name: 'globex',
@@ -71,6 +74,13 @@ function addHosting(world: World, acme: Account): void {
     status: 'active',
     activeDeployment: null,
   };
+}
+
+/** Commits of the last days that nobody has deployed yet. */
+function addWaiting(world: World, acme: Account): void {
+  const now = world.clock.now();
+  addCommits(acme, getProject(acme, 'storefront'), { count: 12, now, everyMs: 9 * HOUR });
+  addCommits(acme, getProject(acme, 'docs-site'), { count: 1, now });
 }
 
 /** Four months; the latest has been waiting for its money for more than a week. */

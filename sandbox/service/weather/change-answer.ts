@@ -1,5 +1,6 @@
 import { usualBody } from '../api/failure.ts';
 import { changeActivity } from './change-activity.ts';
+import { changeDeployment, changeDeployments, changeLog, changeWaiting } from './change-deployments.ts';
 import { type Answer, changeFailure } from './change-failure.ts';
 import { addFullRegion, addStaticSite, changeEnvelope } from './change-hosting.ts';
 import { changeList } from './change-list.ts';
@@ -89,6 +90,10 @@ const RULES: readonly Rule[] = [
     new RegExp(`${PROJECT}/integrations(?:/[^/]+)?$`),
     (sky, body) => ('auth_required' in body ? body : changeRecord(sky, 'integration', body)),
   ],
+  ['GET', new RegExp(`${PROJECT}/deployments$`), changeDeployments],
+  ['GET', new RegExp(`${PROJECT}/deployments/[^/]+$`), changeDeployment],
+  ['GET', new RegExp(`${PROJECT}/deployments/[^/]+/steps/[^/]+/logs$`), changeLog],
+  ['GET', new RegExp(`${PROJECT}/undeployed_changes$`), changeWaiting],
   ['GET', /^\/hosted_resources$/, changeResources],
   ['GET', /^\/hosted_resources\/[^/]+$/, (sky, body) => changeRecord(sky, 'hosted_resource', body)],
   ['GET', /^\/managed_hosting\/regions$/, (sky, body) => changePriced(sky, body, 'regions')],

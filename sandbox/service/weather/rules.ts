@@ -27,6 +27,12 @@ export type RecordKind =
   | 'event_properties'
   | 'statistics'
   | 'invoice'
+  | 'deployment'
+  | 'revision'
+  | 'deployed_server'
+  | 'step'
+  | 'log_entry'
+  | 'waiting'
   | 'profile'
   | 'profile_account'
   | 'new_account';
@@ -128,6 +134,37 @@ export const RULES: Record<RecordKind, RecordRule> = {
       total: { wild: ['number'] },
       vat: { wild: ['absent', 'null', 'number'] },
     },
+  },
+  // Not in the specification: all fields may be missing or null.
+  deployment: {
+    open: true,
+    fields: each(['deployer', 'branch', 'start_revision', 'servers', 'timestamps', 'overview'], LEFT_OUT),
+  },
+  revision: {
+    open: true,
+    fields: each(['author', 'email', 'timestamp', 'message', 'short_message', 'tags'], LEFT_OUT),
+  },
+  deployed_server: {
+    open: true,
+    fields: each(
+      ['environment', 'enabled', 'connection_checked_at', 'connection_error_message', 'last_revision'],
+      LEFT_OUT,
+    ),
+  },
+  step: {
+    open: true,
+    fields: each(
+      ['step', 'stage', 'server', 'description', 'logs', 'total_items', 'completed_items', 'updated_at'],
+      LEFT_OUT,
+    ),
+  },
+  log_entry: { open: true, fields: each(['step', 'detail', 'type'], LEFT_OUT) },
+  waiting: {
+    open: true,
+    fields: each(
+      ['latest_deployed_revision', 'current_revision', 'last_checked_at', 'check_fail_message', 'commits'],
+      LEFT_OUT,
+    ),
   },
   profile: { open: false, fields: each(['first_name', 'last_name'], LEFT_OUT) },
   profile_account: {

@@ -1,9 +1,13 @@
 import type { z } from 'zod';
+import { makeCommit } from './commits.ts';
+import { FAILURE_TEXTS } from './deployment-steps.ts';
 import { getProject, getServer } from './find.ts';
 import { createId, stableRevision } from './ids.ts';
 import { NewDeployment, NewEvent } from './inputs.ts';
 import type { Project } from './project-records.ts';
 import type { Account, ActivityEvent, Deployment, World } from './records.ts';
+
+const DAY_MS = 86_400_000;
 
 /** Records a deployment that has ended, and its event. Blocked until an e-mail is verified. Spec 5.1. */
 export function recordDeployment(
@@ -17,16 +21,24 @@ export function recordDeployment(
   }
   const project = getProject(account, given.project);
   const endedAt = given.endedAt ?? world.clock.now();
-  const deployment = {
+  const names = given.servers ?? project.servers.map((server) => server.name);
+  const endRef = given.endRef ?? stableRevision(project.permalink, String(endedAt));
+  const deployed = project.servers.find((server) => names.includes(server.name))?.lastRevision;
+  const deployment: Deployment = {
     identifier: createId(),
     project: project.identifier,
     succeeded: given.succeeded,
     endedAt,
     durationMs: given.durationMs,
+    deployer: given.user,
+    branch: given.branch ?? project.branch,
+    startCommit: deployed ? makeCommit(account, { ref: deployed, at: endedAt - DAY_MS }) : undefined,
+    endCommit: makeCommit(account, { ...given.commit, ref: endRef, at: endedAt - given.durationMs }),
+    servers: names,
+    failure: given.succeeded ? undefined : findFailure(project, names, given.failure),
+    archived: given.archived,
   };
   account.deployments.push(deployment);
-  const names = given.servers ?? project.servers.map((server) => server.name);
-  const endRef = given.endRef ?? stableRevision(project.permalink, String(endedAt));
   if (given.succeeded) markDeployed(project, names, endRef, deployment);
   recordEvent(world, account, {
     event: given.succeeded ? 'deploy_completed' : 'deploy_failed',
@@ -38,9 +50,29 @@ export function recordDeployment(
   return deployment;
 }
 
+/** Without a given cause, the deployment meets what a test of the project meets now. */
+function findFailure(
+  { repositoryOutcome, servers }: Project,
+  names: readonly string[],
+  given: z.output<typeof NewDeployment>['failure'],
+): NonNullable<Deployment['failure']> {
+  const refusing = servers.find(({ name, outcome }) => names.includes(name) && outcome.status === 'error');
+  const isUnread = repositoryOutcome.status === 'error';
+  const cause = given?.cause ?? (isUnread ? 'repository' : refusing ? 'host' : 'transfer');
+  const text = FAILURE_TEXTS[cause];
+  const tested = { repository: repositoryOutcome.message, host: refusing?.outcome.message }[cause as string];
+  return {
+    cause,
+    server: given?.server ?? (cause === 'host' ? refusing?.name : undefined),
+    message: given?.message ?? tested ?? text.message,
+    detail: given?.detail === undefined ? text.detail : given.detail,
+  };
+}
+
 function markDeployed(project: Project, names: string[], revision: string, deployment: Deployment): void {
   if (deployment.endedAt < (project.lastDeployedAt ?? 0)) return;
   project.lastDeployedAt = deployment.endedAt;
+  project.waiting.commits = project.waiting.commits.filter(({ at }) => at > deployment.endedAt);
   for (const name of names) {
     const server = getServer(project, name);
     server.lastRevision = revision;

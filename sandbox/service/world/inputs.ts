@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PERMISSIONS } from './records.ts';
+import { FAILURE_CAUSES, PERMISSIONS } from './records.ts';
 
 /**
  * What the world can be told to hold. The same objects come from tests in the process and, as JSON, over
@@ -76,6 +76,7 @@ export const NewIntegration = z.strictObject({
   sendOnStart: z.boolean().default(false),
   sendOnCompletion: z.boolean().default(false),
   sendOnFailure: z.boolean().default(false),
+  sendOnCheckFailed: z.boolean().optional(),
   properties: z.record(z.string(), z.string()).default({}),
   active: z.boolean().default(true),
 });
@@ -106,6 +107,15 @@ export const NewHostedResource = z.strictObject({
   createdAt: Millis.optional(),
 });
 
+export const NewCommit = z.strictObject({
+  /** Made up from the revision when left out, as the rest is. */
+  author: z.string().optional(),
+  email: z.string().optional(),
+  message: z.string().optional(),
+  committedAt: Millis.optional(),
+});
+export type NewCommit = z.output<typeof NewCommit>;
+
 export const NewDeployment = z.strictObject({
   project: z.string(),
   /** Names of servers; all of the project's when left out. */
@@ -116,6 +126,22 @@ export const NewDeployment = z.strictObject({
   durationMs: Millis.default(90_000),
   user: z.string().default('Kim Example'),
   endRef: z.string().optional(),
+  /** The project's when left out. */
+  branch: z.string().optional(),
+  commit: NewCommit.prefault({}),
+  /** Why it failed; what tests of the project say now, when left out, else an upload. */
+  failure: z
+    .strictObject({
+      cause: z.enum(FAILURE_CAUSES),
+      /** Name of the server; the first when left out. */
+      server: z.string().optional(),
+      /** The error in the step's log. */
+      message: z.string().optional(),
+      /** Output of the failed command. */
+      detail: z.string().nullable().optional(),
+    })
+    .optional(),
+  archived: z.boolean().default(false),
 });
 
 export const NewEvent = z.strictObject({

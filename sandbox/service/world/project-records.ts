@@ -66,6 +66,8 @@ export interface Integration {
   sendOnStart: boolean;
   sendOnCompletion: boolean;
   sendOnFailure: boolean;
+  /** Beyond the specification. Undefined until somebody sends it. */
+  sendOnCheckFailed?: boolean | undefined;
   properties: Record<string, string>;
   /** False while a person has still to authorise it in a browser. */
   active: boolean;
@@ -91,6 +93,15 @@ export interface TestRun {
     | undefined;
 }
 
+export interface Commit {
+  ref: string;
+  author: string;
+  email: string;
+  message: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
 export interface Project {
   identifier: string;
   permalink: string;
@@ -108,4 +119,6 @@ export interface Project {
   testRuns: Map<string, TestRun>;
   repositoryOutcome: Outcome;
   runOutcome: RunOutcome;
+  /** Commits that no deployment has brought to a server, the latest last, and the look for more. */
+  waiting: { commits: Commit[]; checkedAt: number | null; isChecking: boolean; fault: string | null };
 }

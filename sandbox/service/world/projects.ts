@@ -33,6 +33,7 @@ export function addProject(world: World, account: Account, input: z.input<typeof
     testRuns: new Map(),
     repositoryOutcome: { ...given.repositoryOutcome, durationMs: given.repositoryOutcome.durationMs },
     runOutcome: toRunOutcome(given.runOutcome),
+    waiting: { commits: [], checkedAt: null, isChecking: false, fault: null },
   };
   account.projects.push(project);
   for (const server of given.servers) addServer(account, project, server);

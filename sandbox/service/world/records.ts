@@ -1,7 +1,7 @@
 import type { SandboxClock } from '../clock.ts';
 import type { IntegrationRules } from './hook-types.ts';
 import type { SshKey } from './ids.ts';
-import type { ManagedStatus, Project } from './project-records.ts';
+import type { Commit, ManagedStatus, Project } from './project-records.ts';
 import type { ChosenWordings } from './signup-wordings.ts';
 import type { AuthorisationCode, Grant, Identity, Mail, OauthClient, Verification } from './site-records.ts';
 
@@ -46,12 +46,28 @@ export interface HostedResource {
   provider: { status: Exclude<ManagedStatus, 'disabled'>; ipAddress: string | null };
 }
 
+/** `repository`: it cannot be read; `host`: a server refuses; `transfer`: an upload fails. */
+export const FAILURE_CAUSES = ['repository', 'build', 'host', 'transfer', 'check'] as const;
+export type FailureCause = (typeof FAILURE_CAUSES)[number];
+
 export interface Deployment {
   identifier: string;
   project: string;
   succeeded: boolean;
   endedAt: number;
   durationMs: number;
+  deployer: string;
+  branch: string;
+  startCommit: Commit | undefined;
+  endCommit: Commit;
+  /** Names of servers. */
+  servers: string[];
+  /** Undefined if it succeeded. */
+  failure:
+    | { cause: FailureCause; server: string | undefined; message: string; detail: string | null }
+    | undefined;
+  /** True if the service no longer has its steps. */
+  archived: boolean;
 }
 
 export interface ActivityEvent {

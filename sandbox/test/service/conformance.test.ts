@@ -17,8 +17,10 @@ async function fillAccount(bench: Bench) {
   const hook = world.addIntegration({ ...place, name: 'Hook', properties: { url: 'https://example.com' } });
   const team = world.addIntegration({ ...place, name: 'Team', hookType: 'chat_b' });
   world.addInvoice({ account: 'acme' });
-  world.addDeployment(place);
-  const run = await bench.as('acme', people.admin).post('/projects/storefront/test_access');
+  const { identifier: deployment } = world.addDeployment({ ...place, succeeded: false });
+  const asAdmin = bench.as('acme', people.admin);
+  const run = await asAdmin.post('/projects/storefront/test_access');
+  const { steps } = (await asAdmin.get(`/projects/storefront/deployments/${deployment}`)).body;
   const integration = { hook_type: 'http_req', name: 'x', properties: { url: 'https://example.com' } };
   const plain = { name: 'x', protocol_type: 'ssh', hostname: 'x.example.net' };
   const operations: Operation[] = [
@@ -32,6 +34,10 @@ async function fillAccount(bench: Bench) {
     ['POST', `/projects/storefront/servers/${server?.identifier}/test_access`],
     ['GET', `/projects/storefront/test_access/${run.body.identifier}`],
     ['GET', `/projects/storefront/build_configurations/${build?.identifier}`],
+    ['GET', '/projects/storefront/deployments'],
+    ['GET', `/projects/storefront/deployments/${deployment}`],
+    ['GET', `/projects/storefront/deployments/${deployment}/steps/${steps[0].identifier}/logs`],
+    ['GET', '/projects/storefront/undeployed_changes'],
     ['POST', '/projects/storefront/integrations', { integration }, {}],
     ['PATCH', `/projects/storefront/integrations/${hook.identifier}`, { integration: { name: 'y' } }, {}],
     ['GET', '/hosted_resources'],

@@ -64,6 +64,10 @@ const PLACES: ReadonlyArray<[section: string, ...Place]> = [
 const WITHOUT_TABLE = [
   'GET /projects 200',
   'POST /hosted_resources/{identifier}/sync 200',
+  'GET /projects/{project}/deployments 200',
+  'GET /projects/{project}/deployments/{identifier} 200',
+  'GET /projects/{project}/deployments/{identifier}/steps/{step}/logs 200',
+  'GET /projects/{project}/undeployed_changes 200',
   'GET /account/invoices/{number}.pdf 200',
   'GET /.well-known/oauth-authorization-server 200',
   'GET /oauth/authorize 200',

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { addCommits } from '../commits.ts';
 import { recordDeployment, recordEvent } from '../deployments.ts';
 import { found, getAccount, getProject, getServer } from '../find.ts';
 import {
   NewBuildConfiguration,
+  NewCommit,
   NewDeployment,
   NewEvent,
   NewIntegration,
@@ -86,6 +88,25 @@ export const projectOperations = {
       for (let left = count - 1; left >= 0; left -= 1) {
         recordDeployment(world, getAccount(world, name), { ...deployment, endedAt: last - left * everyMs });
       }
+    },
+  ),
+  /** Commits that wait to be deployed, one before the other; the last is the latest. */
+  addCommits: operation(
+    NewCommit.extend({
+      ...InProject.shape,
+      count: z.number().int().positive().default(1),
+      everyMs: z.number().min(0).optional(),
+    }),
+    (world, { account: name, project, ...commits }) => {
+      const owner = getAccount(world, name);
+      addCommits(owner, getProject(owner, project), { ...commits, now: world.clock.now() });
+    },
+  ),
+  /** How the service looks for commits that wait: it still looks, or it could not look. */
+  setWaiting: operation(
+    InProject.extend({ isChecking: z.boolean().default(false), fault: z.string().nullable().default(null) }),
+    (world, { account: name, project, ...state }) => {
+      Object.assign(getProject(getAccount(world, name), project).waiting, state);
     },
   ),
   addEvent: operation(NewEvent.extend({ account }), (world, { account: name, ...input }) => {
