@@ -91,6 +91,7 @@ const FUNCTIONS = [
   'archiveChannel',
   'unarchiveChannel',
   'deleteChannel',
+  'changeChannelId',
   'invite',
   'kick',
   'addPerson',

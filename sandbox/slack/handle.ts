@@ -19,6 +19,7 @@ import {
   workspaceOf,
 } from './state/workspaces.ts';
 import {
+  changeChannelId,
   changeTeamAccess,
   deleteChannel,
   installDirectly,
@@ -54,6 +55,9 @@ export function createHandle(world: World, stop: () => Promise<void>): LocalSlac
     advance: world.time.advance,
     lead: (team, user, to) => {
       world.changes.emit({ type: 'go', team: workspaceOf(world, team).id, user, to });
+    },
+    showTyping: (team, user, channel, text) => {
+      world.changes.emit({ type: 'typed', team: workspaceOf(world, team).id, user, channel, text });
     },
     setControls: (controls) => {
       world.controls = controls;
@@ -121,6 +125,7 @@ function whatHappens(world: World) {
     unarchiveChannel: (team, name, user = 'USLACKBOT') =>
       setArchived(world, workspace(team), { name, archived: false, user }),
     deleteChannel: (team, channel) => deleteChannel(world, workspace(team), channel),
+    changeChannelId: (team, channel, id) => changeChannelId(world, workspace(team), channel, id),
     invite: (team, channel, who) => invite(world, workspace(team), channel, who),
     kick: (team, channel, who) => kick(world, workspace(team), channel, who),
     addPerson: (team, person) => addPerson(world, workspace(team), person),

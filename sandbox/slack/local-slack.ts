@@ -55,6 +55,8 @@ export interface LocalSlack {
   as(teamId: string, userId: string): Actor;
   /** Takes the pages that are open as this person to a place in them. */
   lead(teamId: string, userId: string, to: Sight): void;
+  /** Shows a text in the text field of the pages that are open as this person; nothing is sent. */
+  showTyping(teamId: string, userId: string, channel: string, text: string): void;
   /** Messages that stand in a channel for all, oldest first, without thread replies. */
   messages(teamId: string, channel: string): SeenMessage[];
   /** Replies of a thread, oldest first, without the root. */
@@ -101,6 +103,8 @@ export interface LocalSlack {
   archiveChannel(teamId: string, channel: string, by?: string): void;
   unarchiveChannel(teamId: string, channel: string, by?: string): void;
   deleteChannel(teamId: string, channel: string): void;
+  /** Gives a channel a new id; `channel_id_changed` follows. */
+  changeChannelId(teamId: string, channel: string, id: string): void;
   /** Takes a person, or with `bot` the app, into a channel. */
   invite(teamId: string, channel: string, who: string): void;
   kick(teamId: string, channel: string, who: string): void;

@@ -69,6 +69,7 @@ function stream(world: World, context: Context): Response {
     world.stopping.signal.addEventListener('abort', () => end.resolve(), { once: true });
     // The first bytes tell the page that it is connected.
     await events.write(': connected\n\n');
+    world.changes.emit({ type: 'looks', team: workspace.id, user: person.id });
     await end.promise;
     unsubscribe();
   });

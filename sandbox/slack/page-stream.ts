@@ -37,6 +37,10 @@ export function eventForPage(
       return change.user === person.id ? ownEvent(world, workspace, person.id, change.type) : undefined;
     case 'go':
       return change.user === person.id ? { type: 'go', ...placeOf(world, change.to) } : undefined;
+    case 'typed':
+      return change.user === person.id
+        ? { type: 'typed', channel: change.channel, text: change.text }
+        : undefined;
     case 'workspace':
       return { type: 'workspace' };
     case 'delivery': {

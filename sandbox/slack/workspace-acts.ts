@@ -81,6 +81,21 @@ export function deleteChannel(world: World, workspace: Workspace, name: string):
   tell(world, workspace, { type, channel: channel.id });
 }
 
+/** Gives a channel a new id, as Slack does when somebody shares a private one. Nothing is known under the old one. */
+export function changeChannelId(world: World, workspace: Workspace, name: string, id: string): void {
+  const channel = channelOf(workspace, name);
+  const before = channel.id;
+  channel.id = id;
+  workspace.channels.delete(before);
+  workspace.channels.set(id, channel);
+  const messages = workspace.messages.get(before) ?? new Map();
+  for (const message of messages.values()) message.channel = id;
+  workspace.messages.delete(before);
+  workspace.messages.set(id, messages);
+  world.changes.emit({ type: 'workspace', team: workspace.id });
+  tell(world, workspace, { type: 'channel_id_changed', old_channel_id: before, new_channel_id: id });
+}
+
 function memberId(workspace: Workspace, who: string): string {
   const id = who === 'bot' ? workspace.installation?.botUserId : who;
   return personOf(workspace, id ?? who).id;

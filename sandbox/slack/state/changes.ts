@@ -11,6 +11,9 @@ export type Change =
   | { type: 'delivery'; team: string; id: string }
   | { type: 'call'; team: string; id: string }
   | { type: 'go'; team: string; user: string; to: Sight }
+  | { type: 'typed'; team: string; user: string; channel: string; text: string }
+  /** Somebody opened the page as this person. */
+  | { type: 'looks'; team: string; user: string }
   | { type: 'controls' }
   | { type: 'sockets' };
 

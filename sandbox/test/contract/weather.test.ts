@@ -84,8 +84,8 @@ function expectGood(text: string, what: string, shown: (string | number)[] = [],
 }
 
 async function expectCommands(world: TestWorld): Promise<void> {
-  await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC today');
-  await postedText(world, /the digest of/);
+  await ask(world, '/deckhand digest add daily 09:00 UTC today', 'admin');
+  await postedText(world, /A digest every day at 09:00/);
   for (const [line, shown, path, key] of COMMANDS) {
     const odd = path === undefined ? undefined : await countOdd(world, path, key ?? '');
     let text = await ask(world, `/deckhand ${line}`, 'admin');
@@ -121,8 +121,11 @@ function postedText({ slack }: TestWorld, pattern: RegExp): Promise<string> {
 
 async function expectRun(world: TestWorld): Promise<void> {
   await world.as('admin').command(CHANNEL, '/deckhand test storefront');
-  const root = await postedText(world, /^Storefront: .*(?:reachable|results|failed|stopped)/);
-  expectGood(root, 'test storefront', ['all 2 servers are reachable']);
+  const root = await postedText(
+    world,
+    /^(?:Storefront: .*reachable|The test of Storefront .*(?:results|failed|stopped|ended))/,
+  );
+  expectGood(root, 'test storefront', ['both servers are reachable']);
 }
 
 async function expectHome(world: TestWorld): Promise<void> {
@@ -134,7 +137,7 @@ async function expectHome(world: TestWorld): Promise<void> {
   if (home().includes('did not find')) await world.as('admin').openHome();
   await world.slack.until(() => home().includes('Success rate'), { what: 'figures on App Home' });
   const odd = await countOdd(world, 'activity?include=stats&range=last_7_days', 'event');
-  expectGood(home(), 'App Home', [ACCOUNT, 'Storefront', 'all 2 servers are reachable'], odd);
+  expectGood(home(), 'App Home', [ACCOUNT, 'Storefront', 'both servers are reachable'], odd);
 }
 
 test.for(byLength(SEEDS, [...SEEDS, ...drawn()]))(

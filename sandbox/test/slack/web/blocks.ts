@@ -27,7 +27,7 @@ export const RUN = (text: string) => [
   {
     type: 'actions',
     elements: [
-      button('again', 'Run again', { value: 'run-1', style: 'primary' }),
+      button('again', 'Test again', { value: 'run-1', style: 'primary' }),
       button('disconnect', 'Disconnect', { style: 'danger', confirm }),
     ],
   },

@@ -169,6 +169,8 @@ export interface Control {
 export type StreamEvent =
   /** Somebody shows the person around. */
   | { type: 'go'; at: Place['at']; thread?: string }
+  /** Text that the guide types for them. */
+  | { type: 'typed'; channel: string; text: string }
   | { type: 'message'; channel: string; message: Message }
   | { type: 'message_deleted'; channel: string; ts: string }
   | { type: 'views'; views: View[] }

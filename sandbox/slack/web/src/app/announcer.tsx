@@ -1,9 +1,11 @@
 import type { ReactNode } from 'react';
 import type { Message } from '../api/types.ts';
 import { authorOf } from '../message/author.ts';
+import { formatDate } from '../mrkdwn/date-token.ts';
+import { nameMention } from '../mrkdwn/inline.tsx';
 import type { Inline } from '../mrkdwn/nodes.ts';
 import { parseMrkdwn } from '../mrkdwn/parse-mrkdwn.ts';
-import { useDirectory } from '../state/directory.ts';
+import { type Directory, useDirectory } from '../state/directory.ts';
 
 const LONGEST = 200;
 
@@ -14,22 +16,39 @@ export function Announcer({ news }: { news: { channel: string; message: Message 
     <div className="visually-hidden" aria-live="polite" data-testid="announcer">
       {news && news.message.user !== directory.me && (
         <span key={news.message.ts}>
-          New message from {authorOf(news.message, directory).name}: {plainText(news.message.text ?? '')}
+          New message from {authorOf(news.message, directory).name}:{' '}
+          {plainText(news.message.text ?? '', directory)}
         </span>
       )}
     </div>
   );
 }
 
-function plainText(text: string): string {
+function plainText(text: string, directory: Directory): string {
   const words = parseMrkdwn(text).map((block) =>
-    block.type === 'pre' ? block.text : block.children.map(say).join(''),
+    block.type === 'pre' ? block.text : block.children.map((node) => say(node, directory)).join(''),
   );
   return words.join(' ').slice(0, LONGEST);
 }
 
-function say(node: Inline): string {
-  if (node.type === 'text' || node.type === 'code') return node.text;
-  if (node.type === 'break') return ' ';
-  return 'children' in node ? node.children.map(say).join('') : '';
+function say(node: Inline, directory: Directory): string {
+  switch (node.type) {
+    case 'text':
+    case 'code':
+      return node.text;
+    case 'break':
+      return ' ';
+    case 'emoji':
+      return '';
+    case 'date':
+      return formatDate(node.timestamp, node.format);
+    case 'broadcast':
+    case 'user':
+    case 'channel':
+    case 'usergroup':
+    case 'team':
+      return nameMention(node, directory);
+    default:
+      return node.children.map((child) => say(child, directory)).join('');
+  }
 }

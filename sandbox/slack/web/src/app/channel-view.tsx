@@ -10,11 +10,14 @@ import { whyClosed } from './why-closed.ts';
 interface ChannelProps {
   channel: Channel;
   messages: readonly Message[] | undefined;
+  /** Text that a guide types. */
+  typed: string | undefined;
+  tools: ReactNode;
   onSend: (text: string) => Promise<string | undefined>;
 }
 
 /** A conversation: its messages and where one answers. */
-export function ChannelView({ channel, messages = none, onSend }: ChannelProps): ReactNode {
+export function ChannelView({ channel, messages = none, typed, tools, onSend }: ChannelProps): ReactNode {
   const directory = useDirectory();
   const [sent, setSent] = useState(0);
   const name = directory.channelName(channel);
@@ -61,6 +64,8 @@ export function ChannelView({ channel, messages = none, onSend }: ChannelProps):
           key={`write-${channel.id}`}
           label={`Message ${title}`}
           commands={directory.team.commands}
+          typed={typed}
+          tools={tools}
           onSend={(text) => {
             setSent(sent + 1);
             return onSend(text);

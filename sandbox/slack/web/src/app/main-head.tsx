@@ -8,11 +8,10 @@ interface HeadProps {
   note: string | undefined;
   live: boolean;
   onMenu: () => void;
-  children?: ReactNode;
 }
 
 /** The line above a conversation or Home; on a narrow screen it also opens the side bar. */
-export function MainHead({ icon, title, note, live, onMenu, children }: HeadProps): ReactNode {
+export function MainHead({ icon, title, note, live, onMenu }: HeadProps): ReactNode {
   return (
     <header className="main-head">
       <IconButton icon="menu" label="Open side bar" className="only-narrow" onClick={onMenu} />
@@ -20,7 +19,6 @@ export function MainHead({ icon, title, note, live, onMenu, children }: HeadProp
       <h1>{title}</h1>
       {note && <span className="pane-note">{note}</span>}
       <span className="head-gap" />
-      {children}
       <span className={`connection${live ? ' live' : ''}`} role="status">
         {live ? (
           <span className="visually-hidden">Connected</span>

@@ -32,14 +32,14 @@ export function MainView(props: MainProps): ReactNode {
   if (channel === undefined && app === undefined) return <main className="main" />;
   return (
     <main className="main" aria-label={name}>
-      <MainHead icon={iconOf(channel)} title={name} note={channel?.topic} live={live} onMenu={onMenu}>
-        <ShortcutMenu client={client} complain={complain} />
-      </MainHead>
+      <MainHead icon={iconOf(channel)} title={name} note={channel?.topic} live={live} onMenu={onMenu} />
       {app && <HomeTabs app={app} atHome={place.at.kind === 'home'} onGo={props.onGo} />}
       {channel ? (
         <ChannelView
           channel={channel}
           messages={state.messages[channel.id]}
+          typed={state.typed?.channel === channel.id ? state.typed.text : undefined}
+          tools={<ShortcutMenu client={client} complain={complain} />}
           onSend={(text) => say(client, directory, { channel: channel.id }, text)}
         />
       ) : (

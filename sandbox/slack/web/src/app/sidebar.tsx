@@ -2,13 +2,14 @@ import type { ReactNode } from 'react';
 import type { Channel } from '../api/types.ts';
 import { type Directory, otherMember, useDirectory } from '../state/directory.ts';
 import type { Place } from '../state/place.ts';
+import type { Unread } from '../state/state.ts';
 import { Avatar } from '../ui/avatar.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { UserMenu } from './user-menu.tsx';
 
 interface SidebarProps {
   place: Place;
-  unread: Readonly<Record<string, number>>;
+  unread: Readonly<Record<string, Unread>>;
   onGo: (next: Partial<Place>) => void;
 }
 
@@ -23,7 +24,7 @@ export function Sidebar({ place, unread, onGo }: SidebarProps): ReactNode {
       key={channel.id}
       channel={channel}
       current={place.at.kind === 'channel' && place.at.id === channel.id}
-      unread={unread[channel.id] ?? 0}
+      unread={unread[channel.id]}
       onOpen={() => open(channel.id)}
     />
   );
@@ -82,20 +83,22 @@ function Group({ title, children }: { title: string; children: ReactNode[] }): R
 interface RowProps {
   channel: Channel;
   current: boolean;
-  unread: number;
+  unread: Unread | undefined;
   onOpen: () => void;
 }
 
 function ChannelRow({ channel, current, unread, onOpen }: RowProps): ReactNode {
   const directory = useDirectory();
   const name = directory.channelName(channel);
+  const { messages = 0, mentions = 0 } = unread ?? {};
+  const counted = channel.kind === 'im' ? messages : mentions;
   return (
     <li>
       <button
         type="button"
-        className={`side-row${unread > 0 ? ' has-unread' : ''}`}
+        className={`side-row${messages > 0 ? ' has-unread' : ''}`}
         aria-current={current ? 'page' : undefined}
-        aria-label={unread > 0 ? `${name}, ${unread} unread` : undefined}
+        aria-label={messages > 0 ? `${name}, ${counted > 0 ? `${counted} ` : ''}unread` : undefined}
         onClick={onOpen}
       >
         <ChannelSign channel={channel} />
@@ -103,7 +106,7 @@ function ChannelRow({ channel, current, unread, onOpen }: RowProps): ReactNode {
           {name}
         </span>
         {channel.is_archived && <span className="side-note">archived</span>}
-        {unread > 0 && <span className="badge" data-count={unread} />}
+        {counted > 0 && <span className="badge" data-count={counted} />}
       </button>
     </li>
   );

@@ -10,13 +10,22 @@ interface ComposerProps {
   /** Resolves to what went wrong, if anything did: then the text comes back. */
   onSend: (text: string) => Promise<string | undefined>;
   autoFocus?: boolean;
+  /** Text that a guide types. */
+  typed?: string | undefined;
+  /** More buttons below the text. */
+  tools?: ReactNode;
 }
 
 /** Where one writes: Enter sends, Shift+Enter breaks the line, Tab completes a command, ArrowUp brings the last one back. */
-export function Composer({ label, commands, onSend, autoFocus }: ComposerProps): ReactNode {
+export function Composer({ label, commands, onSend, autoFocus, typed, tools }: ComposerProps): ReactNode {
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
-  const { text, sending, error, completions, active, ...act } = useComposer({ commands, onSend, field });
+  const { text, sending, error, completions, active, ...act } = useComposer({
+    commands,
+    onSend,
+    field,
+    typed,
+  });
   useEffect(() => {
     if (autoFocus) field.current?.focus();
   }, [autoFocus]);
@@ -63,6 +72,7 @@ export function Composer({ label, commands, onSend, autoFocus }: ComposerProps):
               }}
             />
           )}
+          {tools}
           <span className="composer-note" role="status">
             {sending ? 'Sending…' : ''}
           </span>

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type RefObject, useState } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useState } from 'react';
 import type { Command } from '../api/types.ts';
 import { type Completion, completionsFor } from './completions.ts';
 import { composerAct } from './composer-act.ts';
@@ -8,6 +8,7 @@ interface ComposerModel {
   /** Resolves to what went wrong, if anything did: then the text comes back. */
   onSend: (text: string) => Promise<string | undefined>;
   field: RefObject<HTMLTextAreaElement | null>;
+  typed: string | undefined;
 }
 
 interface ComposerState {
@@ -24,7 +25,7 @@ interface ComposerState {
 }
 
 /** What the composer does, apart from how it looks. */
-export function useComposer({ commands, onSend, field }: ComposerModel): ComposerState {
+export function useComposer({ commands, onSend, field, typed }: ComposerModel): ComposerState {
   const [text, setText] = useState('');
   const [last, setLast] = useState('');
   const [active, setActive] = useState(-1);
@@ -38,6 +39,11 @@ export function useComposer({ commands, onSend, field }: ComposerModel): Compose
     setDismissed(false);
     setError(undefined);
   };
+  useEffect(() => {
+    if (typed === undefined) return;
+    setText(typed);
+    setDismissed(true);
+  }, [typed]);
   const take = (index: number): void => {
     const completion = completions[index];
     if (completion) write(completion.text);

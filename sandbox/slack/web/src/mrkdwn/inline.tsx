@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Emoji, TextWithEmoji } from '../emoji/emoji.tsx';
-import { useDirectory } from '../state/directory.ts';
+import { type Directory, useDirectory } from '../state/directory.ts';
 import { indexed } from '../ui/indexed.ts';
 import { safeUrl } from '../ui/safe-url.ts';
 import { formatDate } from './date-token.ts';
@@ -78,23 +78,25 @@ type MentionNode = Extract<Inline, { type: 'user' | 'channel' | 'usergroup' | 't
 
 function Mention({ node }: { node: MentionNode }): ReactNode {
   const directory = useDirectory();
-  if (node.type === 'broadcast') return <span className="mention mention-loud">@{node.range}</span>;
-  if (node.type === 'channel') return <ChannelMention id={node.id} label={node.label} />;
-  const name =
-    node.type === 'user'
-      ? (directory.user(node.id)?.real_name ?? directory.appOfBot(node.id)?.name)
-      : undefined;
-  const loud = node.id === directory.me ? ' mention-loud' : '';
-  return <span className={`mention${loud}`}>@{name ?? node.label ?? node.id}</span>;
+  const words = nameMention(node, directory);
+  if (node.type === 'channel' && directory.channel(node.id) !== undefined)
+    return (
+      <button type="button" className="mention" onClick={() => directory.openChannel(node.id)}>
+        {words}
+      </button>
+    );
+  const isLoud = node.type === 'broadcast' || node.id === directory.me;
+  return <span className={`mention${isLoud ? ' mention-loud' : ''}`}>{words}</span>;
 }
 
-function ChannelMention({ id, label }: { id: string; label: string | undefined }): ReactNode {
-  const directory = useDirectory();
-  const channel = directory.channel(id);
-  if (channel === undefined) return <span className="mention">#{label ?? 'private channel'}</span>;
-  return (
-    <button type="button" className="mention" onClick={() => directory.openChannel(id)}>
-      #{directory.channelName(channel)}
-    </button>
-  );
+/** "@Ann Admin", "#deploys", "@here" */
+export function nameMention(node: MentionNode, directory: Directory): string {
+  if (node.type === 'broadcast') return `@${node.range}`;
+  if (node.type === 'channel') {
+    const channel = directory.channel(node.id);
+    return `#${channel === undefined ? (node.label ?? 'private channel') : directory.channelName(channel)}`;
+  }
+  const person = node.type === 'user' ? directory.user(node.id)?.real_name : undefined;
+  const app = node.type === 'user' ? directory.appOfBot(node.id)?.name : undefined;
+  return `@${person ?? app ?? node.label ?? node.id}`;
 }

@@ -1,6 +1,6 @@
-import type { Message, StreamEvent, Workspace } from '../api/types.ts';
+import type { Message, StreamEvent, View, Workspace } from '../api/types.ts';
 import { isReply } from './replies.ts';
-import { emptyState, type State } from './state.ts';
+import { emptyState, type State, type Unread } from './state.ts';
 
 /** How many deliveries and calls the inspector keeps. */
 const KEPT = 200;
@@ -12,7 +12,8 @@ export type Change =
   | { type: 'opened'; channel: string | undefined }
   | { type: 'connection'; connection: State['connection'] }
   | { type: 'log'; deliveries: State['deliveries']; calls: State['calls'] }
-  | { type: 'other_eyes' };
+  | { type: 'left_open'; views: readonly View[] }
+  | { type: 'other_eyes'; user: string };
 
 export function reduce(state: State, change: Change): State {
   switch (change.type) {
@@ -27,7 +28,11 @@ export function reduce(state: State, change: Change): State {
     case 'connection':
       return { ...state, connection: change.connection };
     case 'views':
-      return { ...state, views: change.views };
+      return { ...state, views: change.views.filter(({ id }) => !state.leftOpen.has(id)) };
+    case 'left_open':
+      return { ...state, views: [], leftOpen: new Set(change.views.map(({ id }) => id)) };
+    case 'typed':
+      return { ...state, typed: change };
     case 'pane':
       return { ...state, pane: change.pane };
     case 'home':
@@ -35,7 +40,7 @@ export function reduce(state: State, change: Change): State {
     case 'controls':
       return { ...state, controls: change.controls };
     case 'other_eyes':
-      return { ...emptyState, teams: state.teams, controls: state.controls };
+      return otherEyes(state, change.user);
     case 'delivery':
       return { ...state, deliveries: upsert(state.deliveries, change.delivery).slice(-KEPT) };
     case 'call':
@@ -51,7 +56,10 @@ type MessageChange = Extract<Change, { type: 'message' | 'message_deleted' | 'me
 
 function reduceMessages(state: State, change: MessageChange): State {
   const before = state.messages[change.channel] ?? [];
-  if (change.type === 'messages') return withMessages(state, change.channel, change.messages);
+  if (change.type === 'messages') {
+    const visible = change.messages.filter(({ ephemeral, ts }) => !ephemeral || ts >= state.since);
+    return withMessages(state, change.channel, visible);
+  }
   if (change.type === 'message_deleted') {
     const rest = before.filter(({ ts }) => ts !== change.ts);
     return withMessages(state, change.channel, rest);
@@ -61,15 +69,30 @@ function reduceMessages(state: State, change: MessageChange): State {
   return isNew ? announced(after, change.channel, change.message) : after;
 }
 
-/** What is said in threads is counted nowhere, as in Slack. */
+/** What is said in threads, or to one person alone, is counted nowhere, as in Slack. */
 function announced(state: State, channel: string, message: Message): State {
-  const isCounted = state.open !== channel && !isReply(message);
-  const unread = (state.unread[channel] ?? 0) + (isCounted ? 1 : 0);
-  return { ...state, news: { channel, message }, unread: { ...state.unread, [channel]: unread } };
+  const news = { channel, message };
+  if (state.open === channel || isReply(message) || message.ephemeral) return { ...state, news };
+  const { messages, mentions } = state.unread[channel] ?? READ;
+  const unread = { messages: messages + 1, mentions: mentions + Number(mentionsPerson(message, state.me)) };
+  return { ...state, news, unread: { ...state.unread, [channel]: unread } };
+}
+
+const READ: Unread = { messages: 0, mentions: 0 };
+
+function mentionsPerson({ text, blocks }: Message, me: string): boolean {
+  const words = JSON.stringify([text, blocks]);
+  return [`<@${me}`, '<!here', '<!channel', '<!everyone', `"user_id":"${me}"`].some((one) =>
+    words.includes(one),
+  );
+}
+
+function otherEyes({ teams, controls, since, leftOpen }: State, me: string): State {
+  return { ...emptyState, teams, controls, since, leftOpen, me };
 }
 
 function opened(state: State, channel: string | undefined): State {
-  const unread = channel === undefined ? state.unread : { ...state.unread, [channel]: 0 };
+  const unread = channel === undefined ? state.unread : { ...state.unread, [channel]: READ };
   return { ...state, open: channel, unread };
 }
 

@@ -17,7 +17,7 @@ export interface WorkspaceModel {
 
 /** Reads the workspace, follows its stream, and keeps what is shown in step with the address. */
 export function useWorkspace(): WorkspaceModel {
-  const [state, dispatch] = useReducer(reduce, emptyState);
+  const [state, dispatch] = useReducer(reduce, emptyState, begin);
   const [place, go] = usePlace(state.teams);
   const team = place?.team ?? '';
   const user = place?.user ?? '';
@@ -29,13 +29,14 @@ export function useWorkspace(): WorkspaceModel {
     dispatch({ type: 'loaded', workspace: await readWorkspace() });
   }, []);
   const [heard] = useState<Heard>(() => new Map());
+  const [visit] = useState<Visit>(() => ({ hasBegun: false }));
   const refresh = useCallback(async () => {
     if (channel !== undefined) await loadMessages(client, channel, heard, dispatch);
     if (app !== undefined) await loadHome(client, app, heard, dispatch);
   }, [client, channel, app, heard]);
 
   useEffect(() => void reload(), [reload]);
-  useStream({ team, user, client, heard, dispatch, reload });
+  useStream({ team, user, client, heard, visit, dispatch, reload });
   useEffect(() => {
     dispatch({ type: 'opened', channel });
     if (state.connection === 'live') void refresh();
@@ -43,21 +44,32 @@ export function useWorkspace(): WorkspaceModel {
   return { state, place, client, go };
 }
 
+/** The page begins with what is said from now on. */
+function begin(state: State): State {
+  return { ...state, since: (Date.now() / 1_000).toFixed(6) };
+}
+
 type Dispatch = (change: Change) => void;
+
+/** Whether the page has read anything since it was loaded. */
+interface Visit {
+  hasBegun: boolean;
+}
 
 interface StreamOptions {
   team: string;
   user: string;
   client: Client;
   heard: Heard;
+  visit: Visit;
   dispatch: Dispatch;
   reload: () => Promise<void>;
 }
 
-function useStream({ team, user, client, heard, dispatch, reload }: StreamOptions): void {
+function useStream({ team, user, client, heard, visit, dispatch, reload }: StreamOptions): void {
   useEffect(() => {
     if (team === '' || user === '') return;
-    dispatch({ type: 'other_eyes' });
+    dispatch({ type: 'other_eyes', user });
     const receive = (event: StreamEvent): void => {
       heard.set(event.type, (heard.get(event.type) ?? 0) + 1);
       if (event.type === 'workspace') void reload();
@@ -68,17 +80,19 @@ function useStream({ team, user, client, heard, dispatch, reload }: StreamOption
     const open = (): void => {
       dispatch({ type: 'connection', connection: 'live' });
       void reload();
-      void loadPerson(client, heard, dispatch);
+      void loadPerson(client, heard, visit, dispatch);
     };
     const lost = (): void => dispatch({ type: 'connection', connection: 'lost' });
     return openStream({ team, user }, { onEvent: receive, onOpen: open, onLost: lost });
-  }, [team, user, client, heard, dispatch, reload]);
+  }, [team, user, client, heard, visit, dispatch, reload]);
 }
 
-async function loadPerson(client: Client, heard: Heard, dispatch: Dispatch): Promise<void> {
+async function loadPerson(client: Client, heard: Heard, visit: Visit, dispatch: Dispatch): Promise<void> {
+  const type = visit.hasBegun ? 'views' : 'left_open';
+  visit.hasBegun = true;
   const readLog = () => Promise.all([client.deliveries(), client.calls()]);
   await Promise.all([
-    readSettled(heard, ['views'], client.views, ({ views }) => views && dispatch({ type: 'views', views })),
+    readSettled(heard, ['views'], client.views, ({ views }) => views && dispatch({ type, views })),
     readSettled(heard, ['delivery', 'call'], readLog, ([{ deliveries }, { calls }]) => {
       if (deliveries && calls) dispatch({ type: 'log', deliveries, calls });
     }),
