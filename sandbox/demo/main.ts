@@ -18,7 +18,7 @@ import { haveOutages } from './outages.ts';
 import { freePort } from './ports.ts';
 import { createProduct } from './product.ts';
 import { DEMO_SAMPLES } from './samples.ts';
-import { giveTour } from './tour.ts';
+import { giveTour, TOUR } from './tour.ts';
 import { addDemoWorkspaces } from './workspaces.ts';
 
 const { values } = parseArgs({
@@ -29,6 +29,9 @@ const { values } = parseArgs({
     logs: { type: 'boolean', default: false },
   },
 });
+
+/** Address on which the pages listen. In a container it is 0.0.0.0, because the browser is outside. */
+const { DEMO_HOST: host = '127.0.0.1' } = process.env;
 
 function print(line = ''): void {
   process.stdout.write(`${line}\n`);
@@ -52,6 +55,7 @@ async function run(): Promise<void> {
   const pageDir = await buildPage();
   const slack = await startLocalSlack({
     port: await freePort(Number(values.port)),
+    host,
     pageDir,
     app: {
       ...appFromManifestFile('manifest.yml'),
@@ -68,7 +72,7 @@ async function run(): Promise<void> {
     SLACK_AUTHORIZE_URL: slack.authorizeUrl,
     SLACK_API_URL: slack.apiUrl,
     SLACK_RESPONSE_HOSTS: slack.responseHost,
-    HOST: '127.0.0.1',
+    HOST: host,
     PORT: String(port),
     PUBLIC_URL: publicUrl,
     SERVICE_BASE_URL: service.baseUrl,
@@ -103,11 +107,26 @@ async function run(): Promise<void> {
   };
 }
 
+/** Time for the page to draw itself. */
+const SETTLE_MS = 1_500;
+
+/** Resolves once the page is open as the person whom the tour shows around. */
+function someoneLooks(slack: LocalSlack): Promise<void> {
+  return new Promise((resolve) => {
+    const end = slack.onChange((change) => {
+      if (change.type !== 'looks' || change.team !== TOUR.team || change.user !== TOUR.user) return;
+      end();
+      resolve();
+    });
+  });
+}
+
 /** Begins once somebody looks, and ends on its own; the demo goes on. */
 async function tour(slack: LocalSlack, service: SimulatedService): Promise<void> {
   print();
-  print('The tour begins in ten seconds: open the page as Ada, in #deploys.');
-  await pause(10_000);
+  print(`The tour begins as soon as you open ${slack.origin}/#/${TOUR.team}/${TOUR.user}.`);
+  await someoneLooks(slack);
+  await pause(SETTLE_MS);
   try {
     await giveTour({ slack, service }, print);
   } catch (error) {

@@ -9,10 +9,17 @@ const PAUSE_MS = 150_000;
 /** The feed must not fill up in a demo that is left open. */
 const MAX_OUTAGES = 10;
 
-/** One deployment that goes wrong, or well. */
-export function deploy(service: SimulatedService, project: string, succeeded: boolean): void {
+/** One deployment that goes well, or fails by this cause: `host` if a server of the project refuses connections. */
+export function deploy(
+  service: SimulatedService,
+  project: string,
+  outcome: 'ok' | 'build' | 'check' | 'host',
+): void {
   const endRef = Math.random().toString(16).slice(2, 10).padEnd(8, '0');
-  service.world.addDeployment({ account: ACCOUNT, project, succeeded, endRef, user: 'Grace Park' });
+  const deployment = { account: ACCOUNT, project, endRef, user: 'Grace Park' };
+  if (outcome === 'ok' || outcome === 'host')
+    service.world.addDeployment({ ...deployment, succeeded: outcome === 'ok' });
+  else service.world.addDeployment({ ...deployment, succeeded: false, failure: { cause: outcome } });
 }
 
 /** Now and then a project fails twice and recovers, the first time within half a minute of somebody's first watch. */
@@ -20,9 +27,9 @@ export async function haveOutages(service: SimulatedService, signal: AbortSignal
   try {
     for (let outage = 0; outage < MAX_OUTAGES; outage += 1) {
       await service.requests.next(({ path }) => path.endsWith('/activity'), signal);
-      for (const succeeded of [false, false, true]) {
+      for (const result of ['build', 'check', 'ok'] as const) {
         await pause(STEP_MS, undefined, { signal });
-        deploy(service, 'billing-api', succeeded);
+        deploy(service, 'billing-api', result);
       }
       await pause(PAUSE_MS, undefined, { signal });
     }

@@ -7,6 +7,8 @@ import { deploy } from './outages.ts';
 
 const TEAM = 'T0ACME';
 const ADA = 'U0ADA';
+/** The person whom the tour shows around. */
+export const TOUR = { team: TEAM, user: ADA } as const;
 const DEPLOYS = 'C0DEPLOYS';
 const BILLING = 'C0BILLING';
 /** Long enough to read what has just appeared, in milliseconds. */
@@ -17,7 +19,7 @@ interface Guide {
   slack: LocalSlack;
   service: SimulatedService;
   ada: ReturnType<LocalSlack['as']>;
-  /** Types a command, in #deploys unless another channel is named. */
+  /** Types a command for all to see, in #deploys unless another channel is named. */
   type(line: string, channel?: string): Promise<unknown>;
   /** Leaves time to look at what has just appeared. */
   look(times?: number): Promise<unknown>;
@@ -59,7 +61,13 @@ export async function giveTour(
     service,
     ada,
     look: (times = 1) => pause(readMs * times),
-    type: (line, channel = DEPLOYS) => ada.command(channel, `/deckhand ${line}`.trim()),
+    async type(line, channel = DEPLOYS) {
+      const typed = `/deckhand ${line}`.trim();
+      slack.showTyping(TEAM, ADA, channel, typed);
+      await pause(readMs / 2);
+      slack.showTyping(TEAM, ADA, channel, '');
+      return ada.command(channel, typed);
+    },
     opened: (callbackId) =>
       slack.until(() => ada.openView()?.content.callback_id === callbackId, {
         what: `the form ${callbackId}`,
@@ -103,7 +111,7 @@ async function bind({ told, type }: Guide): Promise<void> {
 
 async function test({ slack, look, told, type }: Guide): Promise<void> {
   await type('test');
-  const { ts: thread } = await told('Storefront: ');
+  const { ts: thread } = await told('Testing access to Storefront');
   slack.lead(TEAM, ADA, { channel: DEPLOYS, thread });
   await told('1 of 7 servers is unreachable');
   await look();
@@ -121,7 +129,7 @@ async function guard({ look, told, type }: Guide): Promise<void> {
 
 async function digest({ look, told, type }: Guide): Promise<void> {
   await type('digest add weekly:mon 09:00 Europe/Lisbon last_7_days');
-  await told('set up the digest');
+  await told('Set up: the digest');
   await look();
   await type('digest preview');
   await look();
@@ -131,8 +139,8 @@ async function digest({ look, told, type }: Guide): Promise<void> {
 async function outage({ slack, service, ada, look, told, type }: Guide): Promise<void> {
   await type(`watch storefront failures --mention <@${ADA}> --after 0.2m`);
   await told('now hears');
-  deploy(service, 'storefront', false);
-  const { ts } = await told('Storefront: deployments are failing');
+  deploy(service, 'storefront', 'host');
+  const { ts } = await told('Storefront: the deployment');
   slack.lead(TEAM, ADA, { channel: DEPLOYS, thread: ts });
   await told('cannot be reached');
   const thread = () => slack.thread(TEAM, DEPLOYS, ts);
@@ -143,7 +151,7 @@ async function outage({ slack, service, ada, look, told, type }: Guide): Promise
   await look();
   await ada.click({ channel: DEPLOYS, ts }, { actionId: 'episode:claim' });
   await look();
-  deploy(service, 'storefront', true);
+  deploy(service, 'storefront', 'ok');
   await told('Storefront recovered');
   await look();
   await type('activity stats storefront');

@@ -11,7 +11,7 @@ it('the demo begins with Deckhand in one workspace, says where to look, and ends
   const demo = spawn(
     process.execPath,
     [join(root, 'sandbox/demo/main.ts'), '--port', '0', '--deckhand-port', '0'],
-    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, DEMO_HOST: '0.0.0.0' } },
   );
   onTestFinished(() => void demo.kill('SIGKILL'));
   const said: string[] = [];
@@ -21,6 +21,8 @@ it('the demo begins with Deckhand in one workspace, says where to look, and ends
   }
   const [origin] = /http:\/\/[\d.:]+/.exec(said.find((line) => line.startsWith('Open ')) ?? '') ?? [];
   expect((await fetch(`${origin}/`)).headers.get('content-type')).toContain('text/html');
+  // As in a container, from another address.
+  expect((await fetch(`${origin?.replace('127.0.0.1', '127.0.0.2')}/`)).status).toBe(200);
   const { teams } = (await (await fetch(`${origin}/page/workspace`)).json()) as { teams: object[] };
   expect(teams).toMatchObject([
     { name: 'Acme', apps: [{ name: 'Deckhand' }] },

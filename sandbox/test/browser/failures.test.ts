@@ -27,34 +27,58 @@ describeInBrowser('a failure, from the first message to the end', () => {
     await messages.getByText('web-3 in Storefront: reachable').waitFor();
 
     await world.as('admin').command(CHANNEL, '/deckhand watch all failures');
-    await messages.getByText('now hears').waitFor();
+    await messages.getByText('This channel follows').waitFor();
     deploy('storefront', false);
-    await messages.getByText('deployments are failing since').waitFor();
+    await messages.getByText('the deployment').waitFor();
     await messages.getByRole('button', { name: 'I’m on it' }).click();
     await messages.getByText('is on it').waitFor();
     deploy('storefront', false);
-    await messages.getByText('2 failures since').waitFor();
-    const failing = messages.getByRole('article').filter({ hasText: '2 failures since' });
+    await messages.getByText('2 deployments failed').waitFor();
+    const failing = messages.getByRole('article').filter({ hasText: '2 deployments failed' });
     await failing.getByRole('button', { name: /repl(y|ies)/ }).click();
-    await thread.getByText('Failure 2').waitFor();
+    await thread.getByText('Another deployment failed, 2 so far').waitFor();
     await takePictures(page, 'episode-claimed');
     const { page: other, ...admin } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
     await other.getByRole('button', { name: 'Deckhand Home' }).click();
     await other.getByRole('region', { name: 'Deckhand Home' }).getByText('is on it').waitFor();
     deploy('billing-api', false);
     await other.getByRole('button', { name: 'deploys', exact: true }).click();
-    const second = admin.messages
-      .getByRole('article')
-      .filter({ hasText: 'Billing API: deployments are failing' });
-    await second.getByRole('button', { name: 'Close', exact: true }).click();
-    await other.getByRole('alertdialog').getByRole('button', { name: 'Close' }).click();
+    const second = admin.messages.getByRole('article').filter({ hasText: 'Billing API: the deployment' });
+    await second.getByRole('button', { name: 'More actions' }).click();
+    await other.getByRole('menuitem', { name: 'Close', exact: true }).click();
+    const question = admin.dialog('Close this failure?');
+    await question.getByText('The next failure starts a new message').waitFor();
+    await question.getByRole('button', { name: 'Close', exact: true }).last().click();
     await messages.getByText('Billing API closed by').waitFor();
     await admin.type('/deckhand failing');
     const list = admin.messages.getByRole('article').filter({ hasText: 'Only visible to you' });
-    await list.getByText('Storefront: deployments are failing').waitFor();
+    await list.getByText('Storefront has been failing').waitFor();
     deploy('storefront', true);
     await messages.getByText('recovered after').waitFor();
     await thread.getByText('deploy completed').waitFor();
+  });
+});
+
+describeInBrowser('a failure that explains itself', () => {
+  const browser = useBrowser();
+  let world: TestWorld;
+  beforeAll(async () => {
+    world = await openTestWorld({ connected: true, page: true, env: { NOTICE_INTERVAL_MS: '40' } });
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+  });
+  afterAll(() => world.stop());
+
+  it('says in which step and why, and shows the last lines of the log', async () => {
+    const { page, type, messages } = await visit(browser, world, 'admin', CHANNEL, README_SIZE);
+    await type('/deckhand watch storefront failures');
+    await messages.getByText('now hears').waitFor();
+    const commit = { author: 'Ben Sommer', message: 'Fix cart rounding' };
+    const failed = { account: 'acme', project: 'storefront', user: 'Marta Reis', succeeded: false, commit };
+    world.service.world.addDeployment({ ...failed, failure: { cause: 'build' } });
+    await messages.getByText('Missing script').first().waitFor();
+    await messages.getByRole('button', { name: 'Last lines' }).click();
+    await messages.getByRole('button', { name: 'Share in the thread' }).waitFor();
+    await takePictures(page, 'failure-explained');
   });
 });
 

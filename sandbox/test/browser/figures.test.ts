@@ -6,6 +6,8 @@ import { seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
 import { connectDemo, NARROW, README_SIZE, takePictures, visit } from './workspace.ts';
 
+const HOUR_MS = 3_600_000;
+
 /** No name under the bars of the last chart overlaps the next. */
 async function expectReadableDays(page: Page): Promise<void> {
   const boxes = await page.evaluate<{ left: number; right: number }[]>(
@@ -45,6 +47,8 @@ describeInBrowser('figures and charts, asked for and in a digest', () => {
   });
 
   it('are previewed for one person, and posted for all at the time of the digest', async () => {
+    const deployment = { account: 'acme', project: 'storefront', succeeded: true };
+    world.service.world.addDeployment({ ...deployment, endedAt: time.now() - 20 * HOUR_MS });
     const { page, type, dialog, messages } = await visit(browser, world, 'admin', CHANNEL);
     await type('/deckhand digest add');
     const form = dialog('Add a digest');
@@ -53,19 +57,21 @@ describeInBrowser('figures and charts, asked for and in a digest', () => {
     await form.getByText(/Next, in your own time: .*Mar 2, 2026/).waitFor();
     expect(await seriousFaults(page)).toEqual([]);
     await form.getByRole('button', { name: 'Add', exact: true }).click();
-    await messages.getByText(/set up the digest/).waitFor();
-    await messages.getByRole('button', { name: 'Preview' }).click();
+    await messages.getByText(/Set up: the digest/).waitFor();
+    await type('/deckhand digest preview');
     const preview = messages.getByRole('article').filter({ hasText: 'Success rate' });
     const chart = preview.getByRole('img', { name: /deployments/i }).last();
     await chart.waitFor();
     const other = await visit(browser, world, 'member', CHANNEL, README_SIZE);
-    await other.messages.getByText(/set up the digest/).waitFor();
+    await other.messages.getByText(/A digest every day/).waitFor();
     expect(await other.messages.getByText('Success rate').count()).toBe(0);
 
-    await time.advance(3_600_000);
+    world.service.world.addDeployment(deployment);
+    await time.advance(HOUR_MS);
     const posted = other.messages.getByRole('article').filter({ hasText: 'Success rate' });
     await posted.getByRole('button', { name: 'Snooze a week' }).waitFor();
     await posted.getByRole('img', { name: /deployments/i }).waitFor();
+    expect(await posted.getByText('0.5', { exact: true }).count(), 'half a deployment').toBe(0);
     await takePictures(other.page, 'digest');
   });
 });

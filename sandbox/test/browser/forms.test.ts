@@ -34,7 +34,7 @@ describeInBrowser('forms, as a person fills them', () => {
     await form.getByLabel('Name', { exact: true }).fill('Deployments to the team');
     await form.getByLabel('Bot token').fill('100:made-up-token');
     await form.getByLabel('Chat ID').fill('deployments');
-    await form.getByRole('checkbox', { name: /fail/i }).check();
+    await form.getByRole('checkbox', { name: 'When a deployment fails' }).check();
     await form.getByRole('button', { name: 'Add', exact: true }).click();
     await form.getByText(/@/).last().waitFor();
     await takePictures(page, 'integration-add');
@@ -59,7 +59,7 @@ describeInBrowser('forms, as a person fills them', () => {
     await form.getByRole('button', { name: 'Continue' }).click();
     await form.getByRole('button', { name: 'Create' }).click();
     await form.getByRole('button', { name: 'Close' }).last().click();
-    await messages.getByText(/: active/).waitFor();
+    await messages.getByText(/shop in Storefront is active/).waitFor();
     await messages.getByRole('button', { name: /repl(y|ies)/ }).click();
     const address = thread.getByText(/shop-front/).last();
     await address.waitFor();

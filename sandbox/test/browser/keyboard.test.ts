@@ -42,8 +42,8 @@ describeInBrowser('a day’s work by keyboard and with assistive technology', ()
     await page.keyboard.type('billing-api');
     await page.keyboard.press('Enter');
     const messages = page.getByRole('region', { name: 'Messages in #deploys' });
-    await messages.getByRole('button', { name: 'Run again' }).waitFor();
-    await pressing(page, messages)('Run again');
+    await messages.getByRole('button', { name: 'Test again' }).waitFor();
+    await pressing(page, messages)('Test again');
     await messages
       .getByText(/Billing API: /)
       .nth(1)
@@ -88,7 +88,7 @@ describeInBrowser('a day’s work by keyboard and with assistive technology', ()
     await form.getByText(/Next, in your own time/).waitFor();
     await walkTo(page, 'Tab', form.getByRole('button', { name: 'Add', exact: true }));
     await page.keyboard.press('Enter');
-    await messages.getByText(/set up the digest .*today/).waitFor();
+    await messages.getByText(/Set up: the digest .*today/).waitFor();
     await focused(composer);
   });
 
@@ -100,7 +100,7 @@ describeInBrowser('a day’s work by keyboard and with assistive technology', ()
       ['/deckhand server show', messages.getByPlaceholder('Choose a project')],
       ['/deckhand projects', messages.getByRole('button', { name: 'Test access' }).first()],
       ['/deckhand activity stats', messages.getByText('Deployments per day').first()],
-      ['@deckhand what was deployed last week', messages.getByText('Which of these did you mean?')],
+      ['we should let @deckhand test storefront', messages.getByText('Which of these did you mean?')],
     ];
     for (const [line, seen] of asked) {
       await at.type(line);
@@ -111,9 +111,9 @@ describeInBrowser('a day’s work by keyboard and with assistive technology', ()
 
   it('edits a watch, stops it, and brings it back', async () => {
     await world.as('admin').command(EMPTY, '/deckhand watch storefront failures');
-    const { page, messages, dialog } = await visit(browser, world, 'admin', EMPTY);
+    const { page, messages, dialog, type } = await visit(browser, world, 'admin', EMPTY);
     const press = pressing(page, messages);
-    await press('Edit');
+    await type('/deckhand watch edit');
     const form = dialog('Edit a watch');
     await form.waitFor();
     await expectAccessible(page);
@@ -122,12 +122,11 @@ describeInBrowser('a day’s work by keyboard and with assistive technology', ()
     await walkTo(page, 'Tab', form.getByRole('button', { name: 'Save' }));
     await page.keyboard.press('Enter');
     await form.waitFor({ state: 'detached' });
-    await press('Remove');
-    await walkTo(page, 'Tab', page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }));
-    await page.keyboard.press('Enter');
+    await messages.getByText('Edited: the watch').waitFor();
+    await type('/deckhand unwatch');
     await messages.getByRole('button', { name: 'Undo' }).last().waitFor();
     await press('Undo');
-    await messages.getByText('restored the watch').waitFor();
+    await messages.getByText('Restored: the watch').waitFor();
     await expectAccessible(page);
   });
 
