@@ -31,6 +31,9 @@ export class UserError extends Error {
   }
 }
 
+/** The words name nothing that Deckhand knows. Another way to read the line may fit. */
+export class UnmatchedWords extends UserError {}
+
 /** A button: its label, and the command line that it runs. */
 export interface Offer {
   label: string;

@@ -6,7 +6,7 @@ export interface HttpRequest {
   origin: string;
   /** Already encoded. */
   path: string;
-  method: 'GET' | 'POST' | 'PATCH';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   headers: Record<string, string>;
   body: string | Uint8Array | null;
   /** Maximum size of an answer with this status. */

@@ -22,10 +22,15 @@ interface SeriesChart {
   axis_config: { categories: string[]; x_label?: string; y_label?: string };
 }
 
-/** A message from Deckhand. `text` is for notifications and screen readers, `blocks` for the screen. */
+/**
+ * A message from Deckhand. `text` is its headline, mrkdwn, which `core/message-text.ts` completes from the blocks for
+ * notifications and screen readers. `blocks` are for the screen.
+ */
 export interface Message {
   text: string;
   blocks: KnownBlock[];
+  /** True if `text` already says all that the blocks do. Slack never gets this field. */
+  isTextWhole?: true;
   /** The same message with other blocks, for workspaces that reject these. Slack never gets this field. */
   fallback?: () => Message;
 }
@@ -100,23 +105,19 @@ export interface Audited {
 }
 
 /**
- * A message about a change, in its own channel. The pipeline shows it before the request counts as done, and tells a person
- * elsewhere too.
+ * A change of what is set up in a channel. The pipeline brings the channel's card up to date before the request counts as done, adds
+ * a line to the card's thread, and answers the person.
  */
 export interface CardReply extends Audited {
   kind: 'card';
   channel: string;
-  message: Message;
-  /** The message that it replaces, e.g. the one whose button opened a form. Default: a new one. */
-  ts?: string | undefined;
-  /** True if the change holds although Deckhand cannot post there. Only the person then gets the message. */
-  isDone?: true;
-  /** Takes the change back if Slack certainly did not post the message. */
+  /** Says who did what. `name`: the same for each attempt. `isForChannel`: the channel gets it too. */
+  line: { name: string; message: Message; isForChannel?: boolean };
+  answer: Exclude<Reply, { kind: 'card' }>;
+  /** True if the change holds although Deckhand cannot post there. */
+  isDone?: true | undefined;
+  /** Takes the change back if Slack certainly did not take the card. */
   undo?: (() => Promise<unknown>) | undefined;
-  /** Called once Slack shows it. `ts` is empty if Slack did not give it. */
-  onShown?: ((ts: string) => Promise<void>) | undefined;
-  /** The person's own answer. Default: nothing in that channel, and the message elsewhere. */
-  answer?: Exclude<Reply, { kind: 'card' }> | undefined;
 }
 
 /** A handler's reply. Only the pipeline sends it. */
@@ -137,12 +138,14 @@ export type Reply = Audited &
      * afterwards.
      */
     | {
-        kind: 'run';
+        kind: 'command';
         text: string;
         project?: string;
         server?: string;
         thread?: string | undefined;
         isAnswer?: true;
+        /** Other ways to read the line, if the names in this one are unknown. */
+        others?: readonly string[];
       }
     /** No reply, because a job that was started sends it. */
     | { kind: 'nothing' }

@@ -1,5 +1,3 @@
-import type { Message } from './message.ts';
-
 /**
  * Cleans foreign text (from the service, people, files) for Slack. `mrkdwn` is for places with markup,
  * `sanitize` for the rest. Views pass each foreign text through one of them.
@@ -125,9 +123,13 @@ export function duration(ms: number): string {
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
 }
 
+/** The link that `link` writes after a label. */
+const OPEN = / \(<[^<>|]*\|open>\)/g;
+
 /** Turns mrkdwn into plain text, for fields without markup. */
 export function unmarked(text: string): string {
   const parts = text
+    .replace(OPEN, '')
     .split(TOKEN)
     .map((part, at) =>
       at % 2 === 1
@@ -135,6 +137,31 @@ export function unmarked(text: string): string {
         : part.replace(/`([^`]*)`|[`*\u2060]/g, '$1'),
     );
   return unescapeMarkup(parts.join(''));
+}
+
+/**
+ * Removes formatting from mrkdwn, for the `text` of a message, which phones show and screen readers read. Mentions and
+ * times stay, because Slack shows them as words.
+ */
+export function withoutFormatting(text: string): string {
+  return text
+    .replace(OPEN, '')
+    .split(TOKEN)
+    .map((part, at) =>
+      at % 2 === 1
+        ? part.replace(/^<[^@!#|>][^|>]*\|(.*)>$/s, (_, label: string) => label.replaceAll('*', ''))
+        : part.split(INLINE_CODE).map(withoutSigns).join(''),
+    )
+    .join('');
+}
+
+const INLINE_CODE = /(`[^`]*`)/;
+
+/** @param at odd for code */
+function withoutSigns(part: string, at: number): string {
+  return at % 2 === 1
+    ? part.slice(1, -1).replace(FORMATTING, escapeFormatting)
+    : part.replaceAll('*', '').replace(/(?<![\p{L}\p{N}_])_([^_]+)_(?![\p{L}\p{N}_])/gu, '$1');
 }
 
 /** Cuts a text to at most `max` UTF-16 units, but never within a code point. */
@@ -167,8 +194,11 @@ export function takeStart(text: string, characters: number): string {
   return text.slice(0, length);
 }
 
-/** Joins whole lines of escaped mrkdwn, up to `max` characters, with "and N more" for the rest. */
-export function joinLinesWithin(lines: readonly string[], max: number, noun = 'more'): string {
+/**
+ * Joins whole lines of escaped mrkdwn, up to `max` characters, with "and N more" for the rest.
+ * @param others number of lines that are left out before
+ */
+export function joinLinesWithin(lines: readonly string[], max: number, noun = 'more', others = 0): string {
   let used = 0;
   const head: string[] = [];
   for (const line of lines) {
@@ -177,7 +207,7 @@ export function joinLinesWithin(lines: readonly string[], max: number, noun = 'm
     head.push(line);
     used += line.length + 1;
   }
-  const omitted = lines.length - head.length;
+  const omitted = lines.length - head.length + others;
   if (omitted > 0) head.push(`_and ${omitted} ${noun}_`);
   return head.join('\n');
 }
@@ -199,7 +229,16 @@ export function count(amount: number, noun: string, plural = `${noun}s`): string
 
 /** Turns a sentence into a clause for use in another sentence. */
 export function toClause(sentence: string): string {
-  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
+  return withoutStop(`${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`);
+}
+
+/** Ends a text with a full stop, if it has no end. */
+export function toSentence(text: string): string {
+  return /[.!?…:]$/.test(text) ? text : `${text}.`;
+}
+
+export function withoutStop(text: string): string {
+  return text.replace(/\.$/, '');
 }
 
 const SIGNS: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
@@ -232,15 +271,4 @@ function escapeFormatting(signs: string, at: number, text: string): string {
   const isInWord =
     WORD_ENDS_BEFORE.test(text.slice(Math.max(0, at - 2), at)) && WORD_GOES_ON.test(text.slice(end, end + 2));
   return isInWord && /^_+$/.test(signs) ? signs : `<!date^00000000^{_}|${signs}>`;
-}
-
-/** `chat.update` rejects longer texts. */
-const MAX_TEXT = 4000;
-
-/**
- * Prepares a message for Slack, so that no address in its `text` becomes a link. `response_url` has no option
- * for that.
- */
-export function disableAutolinks({ text, blocks }: Message): Message {
-  return { text: truncateMarkup(withoutLiveAddresses(text), MAX_TEXT), blocks };
 }

@@ -24,11 +24,13 @@ const SLACK_LINK = /<((?:https?:\/\/|mailto:|tel:)[^|<>\s]+|[#@][A-Z0-9]+)(?:\|(
 /**
  * The typed text, without Slack's links and escapes. A link becomes its label, which the person typed. A
  * project's address stays, because it says more.
+ * @param keepsPeople true to leave people as they are, with their id
  */
-export function unwrapSlackText(text: string): string {
+export function unwrapSlackText(text: string, keepsPeople = false): string {
   const unlinked = text
     .replace(HIDDEN, '')
-    .replace(SLACK_LINK, (_, address: string, label: string | undefined) => {
+    .replace(SLACK_LINK, (whole: string, address: string, label: string | undefined) => {
+      if (keepsPeople && address.startsWith('@')) return whole;
       if (/\/projects\/[^/]/.test(address)) return address;
       return label || address.replace(/^(?:mailto|tel):/, '');
     });
@@ -234,6 +236,33 @@ function addTo<T>(map: Map<string, Set<T>>, key: string, item: T): void {
 
 export function isNamed(item: Named, word: string): boolean {
   return new NameIndex([item]).find(word).length > 0;
+}
+
+/** Maximum length of a pattern, in UTF-16 units. */
+export const MAX_PATTERN = 100;
+
+/** True if a word is a pattern: its stars stand for any text, as in `shop-*`. */
+export function isPattern(word: string): boolean {
+  return word.includes('*');
+}
+
+/** Compares whole names. Each part between stars is searched once, so that the work is linear. Pure. */
+export function matchesPattern(pattern: string, item: Named): boolean {
+  const [first = '', ...rest] = spellName(pattern.slice(0, MAX_PATTERN)).split('*');
+  const last = rest.pop();
+  return listNames(item)
+    .map(spellName)
+    .some((name) => {
+      if (last === undefined) return name === first;
+      if (!name.startsWith(first) || !name.endsWith(last)) return false;
+      let at = first.length;
+      for (const part of rest) {
+        const start = name.indexOf(part, at);
+        if (start === -1) return false;
+        at = start + part.length;
+      }
+      return at <= name.length - last.length;
+    });
 }
 
 /**

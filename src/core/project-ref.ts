@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { takeStart } from './mrkdwn.ts';
+import { matchesPattern } from './names.ts';
 
 /** A project in records, buttons and forms. */
 export const ProjectRef = z.object({
@@ -27,6 +28,20 @@ export function isSameProject(one: ProjectKey, other: ProjectKey): boolean {
 /** True if both are the same project, or both undefined. */
 export function isSameOrNone(one: ProjectKey | undefined, other: ProjectKey | undefined): boolean {
   return one === undefined || other === undefined ? one === other : isSameProject(one, other);
+}
+
+/** The projects of a schedule: one, those whose name matches a pattern such as `shop-*`, or all. */
+export interface ProjectScope {
+  project?: ProjectRef | undefined;
+  pattern?: string | undefined;
+}
+
+export function isInScope(
+  { project, pattern }: ProjectScope,
+  candidate: ProjectKey & { name?: string | undefined },
+): boolean {
+  if (project !== undefined) return isSameProject(project, candidate);
+  return pattern === undefined || matchesPattern(pattern, { ...candidate, name: candidate.name ?? '' });
 }
 
 /** Foreign names may be long, but buttons and forms hold few characters. */

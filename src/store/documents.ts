@@ -58,15 +58,21 @@ export interface Envelope {
   version?: number;
 }
 
-/** keyv's own, except that an invalid row becomes an unreadable document instead of an error. */
+/** keyv escapes text that begins with a colon. Without such text its rows are plain JSON, which is ten times as fast. */
+const ESCAPED = /[:[,]":/;
+
+/** Rows as keyv has them, except that an invalid row becomes an unreadable document instead of an error. */
 export const SERIALIZATION: KeyvSerializationAdapter = {
-  stringify: jsonSerializer.stringify,
+  stringify(row) {
+    const text = JSON.stringify(row);
+    return ESCAPED.test(text) ? jsonSerializer.stringify(row) : text;
+  },
   parse: <T>(text: string) => parseRow(text) as T,
 };
 
 function parseRow(text: string): { value: Envelope; expires?: number } {
   try {
-    const row: unknown = jsonSerializer.parse(text);
+    const row: unknown = ESCAPED.test(text) ? jsonSerializer.parse(text) : JSON.parse(text);
     if (isObject(row) && isObject(row.value)) return row as { value: Envelope & Record<string, unknown> };
   } catch {
     // Invalid JSON.
@@ -190,6 +196,10 @@ class KeyvCollection<T> implements Collection<T> {
 
   put(id: string, doc: T, expiresAt?: number): Promise<void> {
     return this.#locked(id, () => this.#write(id, doc, expiresAt));
+  }
+
+  putUnlocked(id: string, doc: T, expiresAt?: number): Promise<void> {
+    return this.#write(id, doc, expiresAt);
   }
 
   create(id: string, doc: T, expiresAt?: number): Promise<boolean> {

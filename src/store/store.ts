@@ -54,6 +54,8 @@ export interface Collection<T> {
   get(id: string): Promise<T | undefined>;
   /** @param expiresAt end of the document, milliseconds since the epoch */
   put(id: string, doc: T, expiresAt?: number): Promise<void>;
+  /** Like `put`, but takes no lock: the caller holds one without which nobody writes the document. */
+  putUnlocked(id: string, doc: T, expiresAt?: number): Promise<void>;
   /** Puts the document unless the id exists; then it returns false. Atomic across replicas. */
   create(id: string, doc: T, expiresAt?: number): Promise<boolean>;
   /**

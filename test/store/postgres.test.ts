@@ -11,7 +11,7 @@ import { getConstructionPlans } from 'pg-boss';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { Fault } from '../../src/cli/program.ts';
-import { runProgram } from '../../src/cli/program.ts';
+import { callProgram } from '../../src/cli/program.ts';
 import { SCHEMA } from '../../src/cli/schema.ts';
 import { startFault } from '../../src/cli/start.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
@@ -125,7 +125,7 @@ describe('a user who may create nothing', () => {
   }
 
   test('needs no other rights than the documentation lists, once its owner has run what deckhand schema prints', async () => {
-    const { out: schema } = await runProgram(SCHEMA, [], {});
+    const { out: schema } = await callProgram(SCHEMA, [], {});
     // After an upgrade it is run again.
     const { url } = await asUser(schema, schema, ...GRANTS);
     const { store, engine, close } = await openBackend(url, { clock: systemClock });

@@ -6,6 +6,8 @@ export interface Clock {
   now(): number;
   /** Resolves after `ms` milliseconds; rejects with `signal.reason` as soon as the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Longest sleep of an alarm before it reads the time again, in milliseconds; 30 s if left out. */
+  lookMs?: number;
 }
 
 export const MINUTE_MS = 60_000;
@@ -17,6 +19,8 @@ const MAX_TIMER = 2_147_483_647;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  // A machine that slept, or whose clock was set, must not wait longer for what is due.
+  lookMs: 1_000,
   async sleep(ms, signal) {
     for (let remaining = ms; remaining >= 0; remaining -= MAX_TIMER)
       await wait(Math.min(remaining, MAX_TIMER), undefined, { signal }).catch(() => signal?.throwIfAborted());
@@ -36,7 +40,7 @@ export async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T>)
   }
 }
 
-/** Maximum sleep, so that the process notices a changed wall clock or a machine that slept. */
+/** Maximum sleep of an alarm, so that it notices a changed wall clock or a machine that slept. */
 const MAX_SLEEP_MS = 30_000;
 
 /** A timer that can be set again. It may ring early. */
@@ -54,7 +58,7 @@ export function createAlarm(clock: Clock, ring: () => void): Alarm {
       sleeper = at === undefined ? undefined : { at, abort: new AbortController() };
       if (sleeper === undefined) return;
       const mine = sleeper;
-      const ms = Math.min(Math.max(0, mine.at - clock.now()), MAX_SLEEP_MS);
+      const ms = Math.min(Math.max(0, mine.at - clock.now()), clock.lookMs ?? MAX_SLEEP_MS);
       clock.sleep(ms, mine.abort.signal).then(
         () => {
           if (sleeper !== mine) return;

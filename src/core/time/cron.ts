@@ -131,6 +131,19 @@ export function nextOccurrence(expression: string, zone: string, after: number):
   throw new RangeError('no occurrence within 40 years');
 }
 
+/**
+ * The latest occurrence at or before an instant; both in milliseconds since the epoch.
+ * @throws CronError if the expression or the zone is wrong
+ */
+export function previousOccurrence(expression: string, zone: string, at: number): number {
+  for (let back = HOUR_MS; ; back *= 4) {
+    let latest: number | undefined;
+    const next = (after: number): number => nextOccurrence(expression, zone, after);
+    for (let due = next(at - back - 1); due <= at; due = next(due)) latest = due;
+    if (latest !== undefined) return latest;
+  }
+}
+
 function firstOn(cron: Cron, zone: string, date: CalendarDay, after: number): number | undefined {
   if (!cron.isDue(date)) return undefined;
   const midnight = Date.UTC(date.year, date.month - 1, date.day);

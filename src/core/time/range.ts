@@ -1,9 +1,14 @@
 import { z } from 'zod';
+import { DAY_MS } from './clock.ts';
 import { addDays, dayAt, daysLater, instantAt } from './zone.ts';
 
 /** The ranges that the service has: API 4.9 (docs/service-api.md). */
 export const ACTIVITY_RANGES = ['today', 'last_7_days', 'last_30_days', 'this_week'] as const;
 export type ActivityRange = (typeof ACTIVITY_RANGES)[number];
+
+/** The ranges of a digest. `since_last` has what no earlier one had. */
+export const DIGEST_RANGES = ['since_last', ...ACTIVITY_RANGES] as const;
+export type DigestRange = (typeof DIGEST_RANGES)[number];
 
 /** How long Deckhand keeps what it has read. */
 export const MAX_DAYS = 400;
@@ -24,6 +29,12 @@ export function countDays(range: Range): number | undefined {
 
 export function isServiceRange(range: Range): range is ActivityRange {
   return ACTIVITY_RANGES.some((one) => one === range);
+}
+
+/** The narrowest range of the service with the events since a time, if it has one. Milliseconds since the epoch. */
+export function findServiceRange(from: number, now: number): ActivityRange {
+  // Days begin in the account's zone.
+  return now - from <= 6 * DAY_MS ? 'last_7_days' : 'last_30_days';
 }
 
 /** The narrowest range of the service with all of its events that belong to a range. */

@@ -60,6 +60,15 @@ function intlZone(timeZone: string): string | undefined {
   }
 }
 
+/** The zone of a city's name, such as `New York`; undefined if none or several have it. */
+export function findCityZone(text: string): string | undefined {
+  const city = spellZone(text.trim());
+  const zones = [...listZoneNames()].filter(([, names]) =>
+    names.some((name) => spellZone(extractCity(name)) === city),
+  );
+  return zones.length === 1 ? zones[0]?.[0] : undefined;
+}
+
 /** True for the present or former name of a time zone. */
 export function isZone(text: string): boolean {
   return findZone(text) !== undefined;
