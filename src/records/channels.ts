@@ -40,6 +40,14 @@ export function allows({ commands }: Channel, command: string): boolean {
   return commands === undefined || commands.includes(command) || isAlwaysAllowed(command);
 }
 
+/** A move of everything in a channel. */
+export interface ChannelMove {
+  from: string;
+  to: string;
+  /** True if Slack gave the channel a new id, so that its messages are there too. */
+  isSameChannel: boolean;
+}
+
 export function createChannels(store: Pick<WorkspaceStore, 'collection'>) {
   const collection: Collection<Channel> = store.collection('channels', Channel);
   async function change(channel: string, change: (current: Channel) => Channel): Promise<Channel> {
@@ -53,6 +61,20 @@ export function createChannels(store: Pick<WorkspaceStore, 'collection'>) {
       return (await collection.list()).map(({ id, doc }) => ({ id, ...doc }));
     },
     change,
+    /**
+     * Moves the settings to another channel, whose own settings stay. The restrictions of admins stay, too, unless it is the same
+     * channel. Safe to repeat.
+     */
+    async move({ from, to, isSameChannel }: ChannelMove): Promise<void> {
+      const settings = await collection.get(from);
+      if (settings === undefined) return;
+      const { commands, ...others } = settings;
+      const restrictions = commands === undefined ? {} : { commands };
+      const moved = isSameChannel ? settings : others;
+      await change(to, (current) => ({ ...moved, ...current }));
+      if (isSameChannel || commands === undefined) await collection.delete(from);
+      else await collection.put(from, restrictions);
+    },
     /** Call it if Slack rejects a reply in the channel. `settings` turns threads on again. */
     async turnThreadsOff(channel: string): Promise<void> {
       await change(channel, (current) => ({ ...current, threads: false }));

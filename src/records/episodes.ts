@@ -2,9 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { hashJson } from '../core/json.ts';
 import type { ProjectRef } from '../core/project-ref.ts';
+import { isNamedId } from '../core/short-id.ts';
 import { DAY_MS } from '../core/time/clock.ts';
-import type { JobType } from '../jobs/jobs.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
+import { FailedStep } from './failed-steps.ts';
+import type { Deployment } from './standings.ts';
 
 /** Something that can fail, and a channel that follows it. It has one open episode at a time. */
 export const Subject = z.object({
@@ -23,8 +25,14 @@ export interface Subject extends z.infer<typeof Subject> {}
 
 /** A subject as messages show it. */
 export interface ShownSubject extends Subject {
+  /** Address of the project's page at the service. */
+  url?: string | undefined;
   /** True if other accounts may have a project of this name. */
   isAccountShown?: boolean;
+  /** The latest successful deployment of the servers that fail. */
+  lastGood?: Deployment | undefined;
+  /** Set while the channel is quiet about it. */
+  quiet?: { id: string; until: number; requestedBy: string } | undefined;
 }
 
 /** Something that failed. The text comes from the service. */
@@ -42,14 +50,18 @@ export const Outcome = z.object({
   since: z.number().optional(),
   /** Mrkdwn that people read. */
   lines: z.array(z.string()),
-  /** Short form for the headline; mrkdwn. */
+  /** Short form for headlines and notifications; mrkdwn. */
   words: z.string().optional(),
+  /** When a revision that is back was live before; mrkdwn. */
+  rewind: z.string().optional(),
   /** Failed parts of the subject. The latest result of each part counts. */
   items: z.array(FailedItem).optional(),
   /** Keys of the tested parts; all parts if left out. */
   tested: z.array(z.string()).optional(),
   /** Names of the servers in an event, from the service. */
   servers: z.array(z.string()).optional(),
+  /** Revision of the deployment. */
+  ref: z.string().optional(),
   /** Ids of the schedules that follow the subject. They may mention somebody if nobody takes the failure. */
   escalates: z.array(z.string()).optional(),
   /** Number of failures before it that other channels show. */
@@ -60,11 +72,23 @@ export const Outcome = z.object({
 export interface Outcome extends z.infer<typeof Outcome> {}
 
 const News = z.object({
-  kind: z.enum(['failure', 'success', 'claim', 'release', 'close']),
+  kind: z.enum(['failure', 'success', 'claim', 'release', 'close', 'pause', 'remove', 'quiet']),
   /** Counts the replies of one kind. */
   number: z.number(),
   lines: z.array(z.string()),
   requestedBy: z.string().optional(),
+  /** The person whom the one of a claim took it over from. */
+  takenFrom: z.string().optional(),
+  /** Name in the thread, if kind and number do not tell it. */
+  name: z.string().optional(),
+  /** Servers that had not failed before. The text comes from the service. */
+  joined: z.array(z.string()).optional(),
+  /** Set if the project failed again soon after its recovery: how often it began to fail within an hour. */
+  again: z.number().optional(),
+  /** True if the channel gets it too, because an edit notifies nobody. */
+  isForChannel: z.boolean().optional(),
+  /** End of a quiet, milliseconds since the epoch. */
+  until: z.number().optional(),
 });
 export interface News extends z.infer<typeof News> {}
 
@@ -73,6 +97,8 @@ const Ending = z.object({
   at: z.number(),
   /** Short description of the success that ended the episode; mrkdwn. */
   words: z.string().optional(),
+  /** When the revision of that success was live before; mrkdwn. */
+  rewind: z.string().optional(),
   /** The person who closed it; undefined if it closed by itself. */
   requestedBy: z.string().optional(),
   /** Why it closed by itself; no news for a week if left out. */
@@ -90,8 +116,20 @@ const Diagnosis = z.object({
   items: z.array(FailedItem),
   /** Number of failures when something was unreachable; undefined if nothing was. */
   unreachableAt: z.number().optional(),
+  /** True if the test began before the failure, so that it says nothing about its cause. */
+  isOlder: z.boolean().optional(),
 });
 export interface Diagnosis extends z.infer<typeof Diagnosis> {}
+
+/** The message of a failure or an outage in Slack. `ts` is empty if it was deleted, or Slack did not say where it is. */
+export const RootRef = z.object({
+  ts: z.string(),
+  /** Cause of the latest change that it shows. */
+  cause: z.string(),
+  /** Hash of what it shows. */
+  hash: z.string(),
+});
+export interface RootRef extends z.infer<typeof RootRef> {}
 
 /** One failure, from its beginning to its end, in one message. */
 export const Episode = z.object({
@@ -101,11 +139,29 @@ export const Episode = z.object({
   failures: z.number(),
   first: z.array(z.string()),
   latest: z.array(z.string()),
+  /** Short form of the latest failure; mrkdwn. */
+  words: z.string().optional(),
   /** Parts that still fail. */
   items: z.array(FailedItem).optional(),
+  /** All parts that failed since it began, each with its latest reason. */
+  allItems: z.array(FailedItem).optional(),
   latestAt: z.number(),
   /** Servers of the latest failure. */
   servers: z.array(z.string()).optional(),
+  /** All servers of its failures. */
+  allServers: z.array(z.string()).optional(),
+  /** When it began, and when it failed again soon after a recovery. Milliseconds since the epoch. */
+  begins: z.array(z.number()).optional(),
+  /** Set if it failed again: how often it began within the hour before. */
+  again: z.number().optional(),
+  /** Number of failures before the latest of them. */
+  failuresBefore: z.number().optional(),
+  /** Time of the latest reply that told the channel that it fails again. */
+  wokenAt: z.number().optional(),
+  /** Revision of the latest failure. */
+  ref: z.string().optional(),
+  /** Step of the latest failure whose deployment was found. */
+  step: FailedStep.optional(),
   diagnosis: Diagnosis.optional(),
   /** Time of the latest news, milliseconds since the epoch. */
   newsAt: z.number(),
@@ -116,6 +172,10 @@ export const Episode = z.object({
   idleSince: z.number().optional(),
   /** Ids of the people and groups that Deckhand has mentioned. */
   mentioned: z.array(z.string()).optional(),
+  /** How often mentions began again. */
+  restarts: z.number().optional(),
+  /** True if people are mentioned although somebody is on it, because it got worse since. */
+  isWorse: z.boolean().optional(),
   /** Number of clicks that changed something. */
   clicks: z.number().optional(),
   ending: Ending.optional(),
@@ -123,10 +183,14 @@ export const Episode = z.object({
   isMissed: z.boolean().optional(),
   /** True if everything in the channel that follows it is paused. */
   isPaused: z.boolean().optional(),
+  /** When it began while its channel was quiet, so that no message shows it yet. Milliseconds since the epoch. */
+  heldAt: z.number().optional(),
+  /** The outage that it belongs to. Its message shows the failure, unless that has its own. */
+  outage: z.object({ place: z.string(), id: z.string(), hasOwn: z.boolean().optional() }).optional(),
   /** Replies to post, oldest first. */
   replies: z.array(News),
-  /** The message in Slack, used by `cards/deliver.ts`; undefined before its post. */
-  rootRef: z.object({ ts: z.string(), cause: z.string(), hash: z.string() }).optional(),
+  /** Undefined before its post. */
+  rootRef: RootRef.optional(),
 });
 export interface Episode extends z.infer<typeof Episode> {}
 
@@ -152,87 +216,8 @@ export function subjectKey({
   return hashJson([kind, channel, account, project]).slice(0, 22);
 }
 
-/** Larger than a page of the feed (API 4.9 in docs/service-api.md). */
-const MAX_COUNTED = 200;
-
 /** An episode closes after 7 quiet days, and is deleted 7 days later. */
 export const QUIET_MS = 7 * DAY_MS;
-
-/** Adds outcomes to the record, oldest first. Pure. @param now the time at which they are noted */
-export function withOutcomes(
-  record: EpisodeRecord,
-  outcomes: readonly Outcome[],
-  now: number,
-): EpisodeRecord {
-  let current = record;
-  for (const outcome of outcomes) {
-    if (current.counted.includes(outcome.id)) continue;
-    const after = outcome.kind === 'failure' ? addFailure : addSuccess;
-    const episodes = after(current, outcome, now);
-    const counted = [...current.counted, outcome.id].slice(-MAX_COUNTED);
-    if (episodes !== undefined) current = { ...current, counted, episodes };
-  }
-  return current;
-}
-
-function addFailure({ subject, episodes }: EpisodeRecord, failure: Outcome, now: number): Episode[] {
-  const last = episodes.at(-1);
-  const { at, lines, servers } = failure;
-  const items = last && mergeItems(last, failure);
-  // A failure that is reported late belongs to an episode that has ended since.
-  if (last === undefined || (last.ending !== undefined && at >= last.ending.at))
-    return [...episodes, beginning(`${subjectKey(subject)} ${failure.id}`, failure, now)];
-  const failures = last.failures + 1;
-  const isLatest = at >= last.latestAt;
-  return withLast(episodes, {
-    ...last,
-    since: Math.min(last.since, at),
-    failures,
-    escalates: [...new Set([...(last.escalates ?? []), ...(failure.escalates ?? [])])],
-    ...(isLatest ? { latest: lines, items, latestAt: at, servers } : {}),
-    newsAt: now,
-    replies: [...last.replies, { kind: 'failure', number: failures, lines }],
-  });
-}
-
-/** Merges the latest result of each item, from any run. */
-function mergeItems({ items = [] }: Episode, { items: failed = [], tested }: Outcome): FailedItem[] {
-  const untested = tested === undefined ? [] : items.filter(({ key }) => !tested.includes(key));
-  return [...untested, ...failed];
-}
-
-function beginning(
-  id: string,
-  { at, since = at, lines, items, servers, escalates, earlier = 0 }: Outcome,
-  now: number,
-): Episode {
-  const latest = { latest: lines, items, latestAt: at, servers, newsAt: now };
-  return { id, since, failures: earlier + 1, first: lines, ...latest, escalates, replies: [] };
-}
-
-/** Returns undefined if nothing fails, or a newer failure counts. The root message lists what still fails. */
-function addSuccess({ episodes }: EpisodeRecord, success: Outcome, now: number): Episode[] | undefined {
-  const last = episodes.at(-1);
-  const { at, lines, words, isQuiet } = success;
-  if (last === undefined || last.ending !== undefined || at < last.latestAt) return undefined;
-  const items = mergeItems(last, success);
-  if (items.length > 0)
-    return isDeepStrictEqual(items, last.items)
-      ? undefined
-      : withLast(episodes, { ...last, items, latestAt: at, newsAt: now });
-  const reply: News = { kind: 'success', number: last.failures, lines };
-  return withLast(episodes, {
-    ...last,
-    items,
-    ending: { kind: 'recovered', at, words },
-    newsAt: now,
-    replies: isQuiet ? last.replies : [...last.replies, reply],
-  });
-}
-
-function withLast(episodes: readonly Episode[], last: Episode): Episode[] {
-  return [...episodes.slice(0, -1), last];
-}
 
 export function changeEpisode<R extends EpisodeRecord | undefined>(
   record: R,
@@ -276,6 +261,28 @@ export function withClosed(
   return changeEpisode(record, id, { ending, newsAt: now });
 }
 
+/** A failure that a button or menu names, as it is stored now. */
+export interface DrawnEpisode {
+  /** Its key changes if Slack gives its channel a new id after the message was drawn. */
+  key: string;
+  record: EpisodeRecord;
+  episode: Episode;
+}
+
+export async function findDrawnEpisode(
+  store: WorkspaceStore,
+  drawn: { key: string; id: string },
+): Promise<DrawnEpisode | undefined> {
+  const records = episodeRecords(store);
+  const present = await records.get(drawn.key);
+  const rows = present === undefined ? await records.list() : [{ id: drawn.key, doc: present }];
+  for (const { id: key, doc: record } of rows) {
+    const episode = record.episodes.find(({ id }) => isNamedId(id, drawn.id));
+    if (episode !== undefined) return { key, record, episode };
+  }
+  return undefined;
+}
+
 export type Verb = 'claim' | 'release' | 'close';
 
 /**
@@ -286,13 +293,15 @@ export function afterClick(
   episode: Episode,
   { user, verb, drawnOwner, now }: { user: string; verb: Verb; drawnOwner: string | undefined; now: number },
 ): Episode {
-  const { owner, clicks = 0, replies, latestAt } = episode;
+  const { owner, clicks = 0, replies, latestAt, isWorse = false } = episode;
   const next = verb === 'release' ? undefined : user;
-  if (verb !== 'close' && owner === next) return episode;
+  if (verb !== 'close' && owner === next && !(isWorse && verb === 'claim')) return episode;
   const isFree = owner === undefined || owner === user || (verb !== 'release' && owner === drawnOwner);
   if (!isFree) return episode;
-  const after = { ...episode, clicks: clicks + 1 };
-  const reply: News = { kind: verb, number: after.clicks, lines: [], requestedBy: user };
+  const after = { ...episode, clicks: clicks + 1, isWorse: verb === 'claim' ? undefined : isWorse };
+  const isTaken = verb === 'claim' && owner !== undefined && owner !== user;
+  const takenFrom = isTaken ? { takenFrom: owner } : {};
+  const reply: News = { kind: verb, number: after.clicks, lines: [], requestedBy: user, ...takenFrom };
   const answered = { ...after, replies: [...replies, reply] };
   if (verb === 'release') return { ...answered, owner: next, idleSince: now };
   if (verb !== 'close') return { ...answered, owner: next };
@@ -314,12 +323,6 @@ export function takeOver(
   return after.ending === undefined ? { ...changed, owner: after.owner } : changed;
 }
 
-/** `outcome`: the outcome to note. Without it, the job closes an episode that had no news for a week. */
-export const EpisodeJob = z.object({ key: z.string(), outcome: Outcome.optional() });
-export interface EpisodeJob extends z.infer<typeof EpisodeJob> {}
-
-export const EPISODE_JOBS: JobType<EpisodeJob> = { queue: 'episodes', schema: EpisodeJob };
-
 /** Open episodes of a project in all channels, by subject. */
 export async function findFailing(
   store: WorkspaceStore,
@@ -333,16 +336,10 @@ export async function findFailing(
 }
 
 /** The project of a subject, as tests and buttons have it. */
-export function makeProjectRef({ project, permalink = project, name }: Subject): ProjectRef {
+export function makeProjectRef({
+  project,
+  permalink = project,
+  name,
+}: Pick<Subject, 'project' | 'permalink' | 'name'>): ProjectRef {
   return { ...(project === permalink ? {} : { identifier: project }), permalink, name };
 }
-
-export const DiagnosisJob = z.object({
-  /** `subjectKey` of the episode. */
-  key: z.string(),
-  /** The failure to start a test for; undefined if a test has ended. */
-  failure: z.string().optional(),
-});
-export interface DiagnosisJob extends z.infer<typeof DiagnosisJob> {}
-
-export const DIAGNOSIS_JOBS: JobType<DiagnosisJob> = { queue: 'diagnoses', schema: DiagnosisJob };

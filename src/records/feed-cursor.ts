@@ -68,11 +68,16 @@ export function advance(
   };
 }
 
+/** True for an event that the cursor has passed. */
+export function isPast(cursor: FeedCursor, event: { mark: string; at: number }): boolean {
+  return cursor.recentMarks.some(([mark]) => mark === event.mark) || !isAfter(cursor, event);
+}
+
 /**
  * Events at the floor itself were cut off with an earlier page, or share the time of the last one seen. They
  * may be new only if no younger event was seen.
  */
-function isAfter({ recentMarks, floor }: FeedCursor, { at }: Entry): boolean {
+function isAfter({ recentMarks, floor }: FeedCursor, { at }: Pick<Entry, 'at'>): boolean {
   if (floor === null || at > floor) return true;
   return at === floor && recentMarks.every(([, seenAt]) => seenAt <= floor);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '../core/json.ts';
 import type { Message } from '../core/message.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import type { SkippedRows } from '../service/call.ts';
@@ -20,6 +21,8 @@ export const Batch = z.object({
   /** Undefined if all news belong to an episode. */
   root: StoredMessage.optional(),
   replies: z.array(StoredMessage),
+  /** Successful deployments, a line each; mrkdwn. They go into the channel's message of its latest ones. */
+  successes: z.array(z.string()).optional(),
   /** Failures and successes for the episode of the subject, oldest first. */
   episode: z.object({ subject: Subject, outcomes: z.array(Outcome) }).optional(),
   /** Size for lists: "3 events". */
@@ -53,15 +56,8 @@ export function afterUnread(
   return { unread: isOld ? { count, at: now } : reported, isNews: false };
 }
 
-/**
- * Failing servers of each project that the channel's watches follow, with the time of their latest failure
- * (milliseconds since the epoch). The name is empty if the event names no server.
- */
-const Failing = z.record(z.string(), z.array(z.object({ server: z.string(), at: z.number() })));
-export type Failing = z.infer<typeof Failing>;
-
 /** An event, ready to post. */
-const BacklogLine = z.object({
+const NewsItem = z.object({
   kind: z.string(),
   /** Mrkdwn. */
   line: z.string(),
@@ -72,20 +68,34 @@ const BacklogLine = z.object({
     .extend({ project: z.string(), name: z.string(), permalink: z.string().optional() })
     .optional(),
 });
-export interface BacklogLine extends z.infer<typeof BacklogLine> {}
+export interface NewsItem extends z.infer<typeof NewsItem> {}
 
 /** Events that wait for the working hours of a watch. */
-export const Backlog = z.object({
-  /** Oldest first. */
-  lines: z.array(BacklogLine),
-  /** Number of older lines that were dropped to save space. */
+const Waiting = z.object({
+  /** Numbers of entries in the ledger, oldest first, and the ids of the watches that follow each. */
+  entries: z.array(z.object({ number: z.number(), for: z.array(z.string()) })),
+  /** Number of older ones that were dropped to save space. */
   dropped: z.number(),
   /** True if the feed may have held more events than the service listed. */
   isTruncated: z.boolean(),
 });
-export interface Backlog extends z.infer<typeof Backlog> {}
+export interface Waiting extends z.infer<typeof Waiting> {}
 
-export const EMPTY_BACKLOG: Backlog = { lines: [], dropped: 0, isTruncated: false };
+export const NOTHING_WAITS: Waiting = { entries: [], dropped: 0, isTruncated: false };
+
+/** One message about successful deployments, which later ones edit. */
+const SuccessMessage = z.object({
+  /** Names the post. */
+  id: z.string(),
+  /** Milliseconds since the epoch. */
+  beganAt: z.number(),
+  /** Mrkdwn. */
+  lines: z.array(z.string()),
+  /** Number of lines that Slack shows. */
+  visible: z.number(),
+  ts: z.string().optional(),
+});
+export interface SuccessMessage extends z.infer<typeof SuccessMessage> {}
 
 const Common = z.object({
   channel: z.string(),
@@ -96,15 +106,29 @@ const Common = z.object({
   pending: z.array(Batch),
 });
 
-/**
- * The activity of an account for a channel. The channel's watches share one cursor, so that it posts an event
- * once.
- */
+/** The activity of an account for a channel. The channel's watches share one position, so that it posts an event once. */
 export const ActivityFeed = Common.extend({
   kind: z.literal('watch'),
-  cursor: FeedCursor,
-  failing: Failing,
-  backlog: Backlog,
+  /** Number of the first entry of the ledger that the channel may not have heard of. */
+  position: z.number(),
+  /** Knowledge of the channel besides, until it is told. */
+  begun: z
+    .object({
+      /** Events that it has heard of, or that are older than its first watch. */
+      cursor: FeedCursor.optional(),
+      /** Events that waited for working hours before the ledger had them. */
+      lines: z.array(NewsItem),
+    })
+    .optional(),
+  waiting: Waiting,
+  successes: z
+    .object({
+      /** Ids of pending batches whose lines the messages have. */
+      batches: z.array(z.string()),
+      /** Messages with lines to post, and the latest one, which gets the next lines. Oldest first. */
+      messages: z.array(SuccessMessage),
+    })
+    .optional(),
   /** Servers whose creation Deckhand announces in the channel by itself, by `announcedServer`. */
   announced: z.array(z.string()),
 });
@@ -112,10 +136,10 @@ export interface ActivityFeed extends z.infer<typeof ActivityFeed> {}
 
 /** Known invoices of the account, by number, so that each piece of news is posted once. */
 export const KnownInvoices = z.object({
-  /** Invoices that were paid at the first poll, or whose payment was posted. */
+  /** Invoices with nothing to pay: paid at the first poll, their payment was posted, or credit notes. */
   settled: z.array(z.number()),
-  /** `reminded`: the days after which the latest reminder was due. */
-  unpaid: z.array(z.object({ number: z.number(), reminded: z.number() })),
+  /** `reminded`: the days after which the latest reminder was due. `since`: when it was unpaid again. */
+  unpaid: z.array(z.object({ number: z.number(), reminded: z.number(), since: z.number().optional() })),
 });
 export interface KnownInvoices extends z.infer<typeof KnownInvoices> {}
 
@@ -127,12 +151,42 @@ export const InvoiceFeed = Common.extend({
 export interface InvoiceFeed extends z.infer<typeof InvoiceFeed> {}
 
 /**
+ * How far the channels of an account have heard of its ledger. It saves reading each channel's own position: only those with news
+ * are read.
+ */
+export const HeardFeed = z.object({
+  kind: z.literal('account'),
+  account: z.string(),
+  /** Number of the next entry. */
+  next: z.number(),
+  /** The channels that have heard of all before it. */
+  channels: z.array(z.string()),
+  /** The same for the whole account. */
+  unread: ReportedUnread.optional(),
+});
+export interface HeardFeed extends z.infer<typeof HeardFeed> {}
+
+/**
  * Position of a channel in an account's feed. It remains after the last schedule is removed, so that "Undo"
  * catches up.
  */
-export const Feed = z.discriminatedUnion('kind', [ActivityFeed, InvoiceFeed]);
+export const Feed = z.discriminatedUnion('kind', [ActivityFeed, InvoiceFeed, HeardFeed]);
 export type Feed = z.infer<typeof Feed>;
-export type FeedKind = Feed['kind'];
+
+/** Release 1.0.0 had a cursor for each channel, and kept what failed and what waited as text. */
+export const Feeds = {
+  schema: Feed,
+  upgrades: [
+    (doc: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+      const { cursor, failing: _, backlog, ...feed } = doc;
+      if (feed.kind !== 'watch' || !isObject(backlog)) return doc;
+      const { lines, ...cut } = backlog;
+      return { ...feed, position: 0, begun: { cursor, lines }, waiting: { ...cut, entries: [] } };
+    },
+  ],
+};
+
+export type FeedKind = keyof FeedByKind;
 
 interface FeedByKind {
   watch: ActivityFeed;
@@ -140,13 +194,31 @@ interface FeedByKind {
 }
 export type FeedOf<K extends FeedKind> = FeedByKind[K];
 
-function isOfKind<K extends FeedKind>(feed: Feed, kind: K): feed is FeedOf<K> {
+function isOfKind<K extends FeedKind>(feed: Feed, kind: K): feed is Extract<Feed, FeedOf<K>> {
   return feed.kind === kind;
 }
 
 export function createFeeds(store: WorkspaceStore) {
-  const collection = store.collection('feeds', Feed);
+  const collection = store.collection('feeds', Feeds);
   return {
+    async getHeard(account: string): Promise<HeardFeed | undefined> {
+      const feed = await collection.get(`account ${account}`);
+      return feed?.kind === 'account' ? feed : undefined;
+    },
+    /** Keeps what another replica has stored, if that is further. */
+    async putHeard(heard: HeardFeed): Promise<void> {
+      await collection.update(`account ${heard.account}`, (current) =>
+        current?.kind === 'account' && current.next > heard.next ? current : heard,
+      );
+    },
+    /** The channel has moved. */
+    async dropHeard(account: string, channel: string): Promise<void> {
+      await collection.update(`account ${account}`, (current) =>
+        current?.kind === 'account'
+          ? { ...current, channels: current.channels.filter((one) => one !== channel) }
+          : current,
+      );
+    },
     async get<K extends FeedKind>(kind: K, place: FeedPlace): Promise<FeedOf<K> | undefined> {
       const feed = await collection.get(`${kind} ${feedPlace(place)}`);
       return feed !== undefined && isOfKind(feed, kind) ? feed : undefined;
@@ -169,7 +241,7 @@ export function createFeeds(store: WorkspaceStore) {
   };
 }
 
-export type Feeds = ReturnType<typeof createFeeds>;
+export type FeedStore = ReturnType<typeof createFeeds>;
 
 export function announcedServer(project: string, server: string): string {
   return `${project}/${server}`;
@@ -177,7 +249,7 @@ export function announcedServer(project: string, server: string): string {
 
 /** Watches do not repeat the creation of a server that Deckhand announces in the channel itself. */
 export async function setAnnounced(
-  feeds: Feeds,
+  feeds: FeedStore,
   place: FeedPlace,
   server: string,
   isAnnounced: boolean,

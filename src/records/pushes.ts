@@ -13,6 +13,8 @@ export const Push = z.object({
   state: z.enum(['on', 'ending', 'off']),
   /** Identifier of the integration; undefined if the service gave none. */
   integration: z.string().optional(),
+  /** True if the integration was removed at the service. */
+  isRemoved: z.boolean().optional(),
   /** Digest of the token in its address; undefined while it is switched off. */
   token: z.string().optional(),
   /** `PUBLIC_URL` when it was switched on. */

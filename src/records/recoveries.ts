@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { isDirect } from '../core/message.ts';
-import { isSameProject, type ProjectKey, type ProjectRef } from '../core/project-ref.ts';
-import { type Clock, DAY_MS } from '../core/time/clock.ts';
-import { computePeriods, type Range } from '../core/time/range.ts';
+import { isInScope, isSameProject, type ProjectKey, type ProjectRef } from '../core/project-ref.ts';
+import { DAY_MS } from '../core/time/clock.ts';
+import type { Periods } from '../core/time/range.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { type EpisodeRecord, episodeRecords, failingNow, Subject, subjectKey } from './episodes.ts';
 import type { createSchedules, Guard, Watch } from './schedules.ts';
 
 /** An ended failure of a project that a channel follows. */
 export const Recovery = Subject.omit({ kind: true, person: true }).extend({
+  /** Milliseconds since the epoch. */
   endedAt: z.number(),
-  /** How long it took to recover; undefined if it was closed. */
+  /** How long it took to recover, in milliseconds; undefined if it was closed. */
   tookMs: z.number().optional(),
 });
 type Recovery = z.infer<typeof Recovery>;
@@ -26,6 +27,10 @@ function timeKey(at: number): string {
   return String(Math.max(0, at)).padStart(15, '0');
 }
 
+function makeId({ endedAt, ...subject }: Recovery & Pick<Subject, 'kind'>): string {
+  return `${timeKey(endedAt)} ${subjectKey(subject)}`;
+}
+
 /** Stores ended episodes. Safe to repeat. Skips a person's own failures, which are private. */
 export async function keepRecoveries(
   store: WorkspaceStore,
@@ -36,8 +41,29 @@ export async function keepRecoveries(
   for (const { since, ending } of episodes) {
     if (ending === undefined) continue;
     const tookMs = ending.kind === 'recovered' ? Math.max(0, ending.at - since) : undefined;
-    const id = `${timeKey(ending.at)} ${subjectKey(subject)}`;
+    const id = makeId({ ...subject, endedAt: ending.at });
     await openRecoveries(store).put(id, { ...followed, endedAt: ending.at, tookMs }, ending.at + KEPT_MS);
+  }
+}
+
+/**
+ * Moves the recoveries that a channel has seen to another one. Safe to repeat, also after the first channel closed a failure that
+ * goes on in the other one: that is no recovery.
+ */
+export async function moveRecoveries(store: WorkspaceStore, from: string, to: string): Promise<void> {
+  const recoveries = openRecoveries(store);
+  for (const recovery of await listSince(store, 0)) {
+    if (recovery.channel !== from) continue;
+    const moved = { ...recovery, channel: to };
+    for (const kind of Subject.shape.kind.options) {
+      const id = makeId({ kind, ...recovery });
+      if ((await recoveries.get(id)) === undefined) continue;
+      const there = await episodeRecords(store).get(subjectKey({ kind, ...moved }));
+      const since = there && failingNow(there)?.since;
+      if (since !== undefined && since <= recovery.endedAt) continue;
+      await recoveries.put(makeId({ kind, ...moved }), moved, recovery.endedAt + KEPT_MS);
+      await recoveries.delete(id);
+    }
   }
 }
 
@@ -82,8 +108,7 @@ interface Target {
 }
 
 interface RecoveryQuery {
-  range: Range;
-  zone: string;
+  periods: Periods;
   /** Default: all projects that failed lately. */
   of?: Target;
   /** The preferred channel, if it follows the project. Otherwise the channel that has followed it longest. */
@@ -93,13 +118,12 @@ interface RecoveryQuery {
 interface Parts {
   store: WorkspaceStore;
   schedules: Pick<ReturnType<typeof createSchedules>, 'all'>;
-  clock: Clock;
 }
 
 /** Number of failures of each followed project, and how fast it recovered. */
 export async function readRecoveries(parts: Parts, query: RecoveryQuery): Promise<RecoveryFigures[]> {
-  const { store, schedules, clock } = parts;
-  const { from, before } = computePeriods(query.range, query.zone, clock.now());
+  const { store, schedules } = parts;
+  const { from, before } = query.periods;
   const [recoveries, episodes, all] = await Promise.all([
     listSince(store, before.from),
     episodeRecords(store).list(),
@@ -113,7 +137,7 @@ export async function readRecoveries(parts: Parts, query: RecoveryQuery): Promis
   return targets.flatMap((target): RecoveryFigures[] => {
     const { account, project } = target;
     const own = followers
-      .filter((one) => one.account === account && (!one.project || isSameProject(one.project, project)))
+      .filter((one) => one.account === account && isInScope(one, project))
       .toSorted((one, other) => one.createdAt - other.createdAt);
     const first = own.find((one) => one.channel === query.channel) ?? own[0];
     if (first === undefined) return [];

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { WATCH_MODES, WEEKDAYS } from '../core/choices.ts';
+import { MAX_PATTERN } from '../core/names.ts';
 import { isSameOrNone, ProjectRef } from '../core/project-ref.ts';
-import type { Clock } from '../core/time/clock.ts';
 import { nextOccurrence } from '../core/time/cron.ts';
-import { ACTIVITY_RANGES } from '../core/time/range.ts';
+import { DIGEST_RANGES } from '../core/time/range.ts';
 import { addDays, dayAt, instantAt, ZoneName } from '../core/time/zone.ts';
-import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { WorkspaceStore } from '../store/store.ts';
+import { Reported } from './digest-marks.ts';
 
 const Time = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/);
 
@@ -159,7 +159,8 @@ const Timed = Common.extend({
 
 export const Digest = Timed.extend({
   kind: z.literal('digest'),
-  range: z.enum(ACTIVITY_RANGES),
+  range: z.enum(DIGEST_RANGES),
+  reported: Reported.optional(),
   /** True to post nothing if there were no deployments. */
   skipQuiet: z.boolean(),
   /**
@@ -186,14 +187,23 @@ export interface LastResult extends z.infer<typeof LastResult> {}
 /** Fields of watches and invoice notices, which follow a feed. */
 const Following = Common.extend({ account: z.string(), last: LastResult.optional() });
 
-/** Events name a server by its identifier or its name. */
-const WatchedServer = z.object({ identifier: z.string(), name: z.string() });
+/** Events name a server by its identifier or its name. Several are shown by all names. */
+const WatchedServer = z.object({
+  identifier: z.string(),
+  name: z.string(),
+  /** Names and identifiers of several, and patterns such as `web-*`. Absent for one server. */
+  names: z.array(z.string().max(200)).max(40).optional(),
+  /** True to follow all servers but these. */
+  isExcluded: z.boolean().optional(),
+});
 export interface WatchedServer extends z.infer<typeof WatchedServer> {}
 
 export const Watch = Following.extend({
   kind: z.literal('watch'),
-  /** Undefined: all projects of the account. */
+  /** Undefined: the projects of the pattern, or all of the account. */
   project: ProjectRef.optional(),
+  /** Names of projects, also of those that the account has later: `shop-*`. Absent with a `project`. */
+  pattern: z.string().max(MAX_PATTERN).optional(),
   server: WatchedServer.optional(),
   mode: z.enum(WATCH_MODES),
   /** The person whose own deployments it posts, by direct message. Undefined: everybody's, in a channel. */
@@ -227,7 +237,7 @@ export type TimedKind = TimedSchedule['kind'];
 
 type Bookkeeping = Exclude<keyof z.infer<typeof Timed>, 'cadence' | 'zone' | 'account' | 'project'>;
 /** The fields of a schedule by the clock that a person chooses. */
-export type ChoicesOf<K extends TimedKind> = Omit<ScheduleOf<K>, Bookkeeping | 'noAnswer'>;
+export type ChoicesOf<K extends TimedKind> = Omit<ScheduleOf<K>, Bookkeeping | 'noAnswer' | 'reported'>;
 /** The choices of any kind. */
 export type TimedChoices = { [K in TimedKind]: ChoicesOf<K> }[TimedKind];
 
@@ -247,7 +257,7 @@ export function feedPlace({ channel, account }: FeedPlace): string {
 type ScheduleKey<K extends ScheduleKind> = { kind: K; id: string };
 
 /** The kind is part of the document's name, because ids are unique only within a kind. */
-function documentId({ kind, id }: ScheduleKey<ScheduleKind>): string {
+export function documentId({ kind, id }: ScheduleKey<ScheduleKind>): string {
   return `${kind} ${id}`;
 }
 
@@ -255,20 +265,29 @@ function isOfKind<K extends ScheduleKind>(schedule: Schedule, kind: K): schedule
   return schedule.kind === kind;
 }
 
-/** @param onFollow called after a channel began or ceased to follow something; lists alone need none */
-export function createSchedules(
-  store: WorkspaceStore,
-  onFollow: (place: FeedPlace) => Promise<void> = async () => undefined,
-) {
+/** Called after changes of schedules; lists alone need neither. */
+interface ScheduleHooks {
+  /** Reviews failures after a channel began or ceased to follow something. */
+  reviewFailures(place: FeedPlace): Promise<void>;
+  /** Shows a visible change of a channel's schedules. */
+  showCard(channel: string): Promise<void>;
+}
+
+export function createSchedules(store: WorkspaceStore, hooks?: ScheduleHooks) {
   const collection = store.collection('schedules', Schedule);
 
-  /** Reviews the failures that the channel shows. */
+  /** Reviews the failures that the channel shows, and its card. */
   async function tellChanged(before: Schedule | undefined, after: Schedule | undefined): Promise<void> {
+    if (hooks === undefined) return;
+    if (readShown(before) !== readShown(after))
+      for (const channel of new Set([before, after].flatMap((one) => one?.channel ?? [])))
+        await hooks.showCard(channel);
     if (readFollowed(before) === readFollowed(after)) return;
     const places = [before, after].flatMap((one): FeedPlace[] =>
       one?.account === undefined ? [] : [{ channel: one.channel, account: one.account }],
     );
-    for (const [, place] of new Map(places.map((one) => [feedPlace(one), one]))) await onFollow(place);
+    for (const [, place] of new Map(places.map((one) => [feedPlace(one), one])))
+      await hooks.reviewFailures(place);
   }
 
   async function list<K extends ScheduleKind>(kind: K): Promise<ScheduleOf<K>[]> {
@@ -325,20 +344,21 @@ export function createSchedules(
 function readFollowed(schedule: Schedule | undefined): string {
   if (schedule?.kind !== 'watch' && schedule?.kind !== 'guard') return '';
   const { kind, id, channel, account, project, state } = schedule;
-  const server = schedule.kind === 'watch' ? schedule.server : undefined;
-  return JSON.stringify([kind, id, channel, account, project, server, state.kind]);
+  const { server, pattern }: Partial<Watch> = schedule.kind === 'watch' ? schedule : {};
+  return JSON.stringify([kind, id, channel, account, project, pattern, server, state.kind]);
 }
 
-/** `key`: subject of the only failure to review; all of the channel and account if left out. */
-export const FailureReview = z.object({
-  channel: z.string(),
-  account: z.string(),
-  key: z.string().optional(),
-});
-export type FailureReview = z.infer<typeof FailureReview>;
+/** Fields that the card of a channel does not show. */
+const HIDDEN: ReadonlySet<string> = new Set([
+  ...['requestId', 'createdBy', 'createdAt', 'activeSince', 'card'],
+  ...['last', 'noAnswer', 'reported', 'mutedUntil'],
+]);
 
-/** Brings the failures that a channel shows up to date with what it follows. */
-export const REVIEW_FAILURES: JobType<FailureReview> = { queue: 'failure-reviews', schema: FailureReview };
+/** The visible part of a schedule in the card of its channel. Empty for a private one. */
+function readShown(schedule: Schedule | undefined): string {
+  if (schedule === undefined || isPersonal(schedule)) return '';
+  return JSON.stringify(schedule, (field, value: unknown) => (HIDDEN.has(field) ? undefined : value));
+}
 
 export function findNextTime(
   { state, cadence, zone, snoozedUntil = 0 }: TimedSchedule,
@@ -361,28 +381,15 @@ export function isPersonal(schedule: Schedule): boolean {
   return schedule.kind === 'watch' && schedule.person !== undefined;
 }
 
-type WatchSubject = Pick<Watch, 'project' | 'server' | 'person'>;
+type WatchSubject = Pick<Watch, 'project' | 'pattern' | 'server' | 'person'>;
 
 /** True if two watches of a channel and account have the same subject. A channel has one watch of a subject. */
 export function isSameSubject(one: WatchSubject, other: WatchSubject): boolean {
   const isSameServer = one.server?.identifier.toLowerCase() === other.server?.identifier.toLowerCase();
-  return isSameOrNone(one.project, other.project) && isSameServer && one.person === other.person;
+  const areSameProjects =
+    isSameOrNone(one.project, other.project) && one.pattern?.toLowerCase() === other.pattern?.toLowerCase();
+  return areSameProjects && isSameServer && one.person === other.person;
 }
 
 /** Lock, across replicas, for all changes of a workspace's schedules. */
 export const SCHEDULES_LOCK = 'schedules';
-
-export const AccountsChanged = z.object({ at: z.number() });
-
-export const RECONCILE_SCHEDULES: JobType<z.infer<typeof AccountsChanged>> = {
-  queue: 'settle-accounts',
-  schema: AccountsChanged,
-};
-
-/**
- * Call it after an account was connected, broke, healed or was removed, or a channel's allowed commands
- * changed. A job then pauses and resumes schedules, also after a kill.
- */
-export async function accountsChanged({ jobs, clock }: { jobs: WorkspaceJobs; clock: Clock }): Promise<void> {
-  await jobs.send(RECONCILE_SCHEDULES, { at: clock.now() });
-}

@@ -10,13 +10,22 @@ const MAX_CLAIMS = 2_000;
 const MAX_NAME = 100;
 
 /** A name in events of the service that a person claimed. */
-const Claim = z.object({ name: z.string(), user: z.string(), at: z.number() });
+const Claim = z.object({
+  name: z.string(),
+  user: z.string(),
+  at: z.number(),
+  /** True if all events mention the person; failures alone if left out. */
+  isForAll: z.boolean().optional(),
+});
 export interface Claim extends z.infer<typeof Claim> {}
 
 export const Claims = z.object({ claims: z.array(Claim) });
 
 /** Slack users by the `makePersonKey` of the names that they claimed. */
 export type Mentions = ReadonlyMap<string, string>;
+
+/** Finds the Slack user whom a message mentions for a name at the service. Undefined: it shows the name. */
+export type FindMentioned = (name: string, isFailure: boolean) => string | undefined;
 
 /** People's names at the service. Within an account, a name belongs to one person, and a person has one name. */
 export function createServiceNames({
@@ -43,17 +52,33 @@ export function createServiceNames({
     /**
      * Replaces the person's earlier name.
      * @param at time of the claim, by which it can be released
+     * @param isForAll as before if left out
      * @throws UserError if another person has the name
      */
-    async claim(account: string, user: string, name: string, at = clock.now()): Promise<void> {
-      const claim: Claim = { name: sanitize(name, MAX_NAME), user, at };
+    async claim(
+      account: string,
+      user: string,
+      name: string,
+      { at = clock.now(), isForAll }: Partial<Pick<Claim, 'at' | 'isForAll'>> = {},
+    ): Promise<void> {
       await collection.update(account, (current) => {
         const claims = current?.claims ?? [];
         const others = claims.filter((one) => one.user !== user);
+        const before = claims.find((one) => one.user === user)?.isForAll;
+        const isAll = isForAll ?? before ?? false;
+        const claim: Claim = {
+          name: sanitize(name, MAX_NAME),
+          user,
+          at,
+          ...(isAll ? { isForAll: true } : {}),
+        };
         const existing = others.find(({ name }) => makePersonKey(name) === makePersonKey(claim.name));
         if (existing !== undefined) throw nameTaken(existing);
         if (others.length >= MAX_CLAIMS)
-          throw new UserError(`${MAX_CLAIMS} names of this account are claimed, which is the most.`);
+          throw new UserError(
+            `${MAX_CLAIMS} names of this account are claimed, which is the most. An admin can release one.`,
+            'me',
+          );
         return { claims: [...others, claim] };
       });
       await onClaim();
@@ -68,6 +93,22 @@ export function createServiceNames({
       });
       return wasThere;
     },
+  };
+}
+
+/**
+ * Decides whom the messages of channels mention: people whose deployment failed, and those who asked for more.
+ * @param direct people who get direct messages about their deployments, and need no mention
+ */
+export function createFindMentioned(
+  claims: readonly Claim[],
+  direct: ReadonlySet<string> = new Set(),
+): FindMentioned {
+  const byName = new Map(claims.map((claim) => [makePersonKey(claim.name), claim]));
+  return (name, isFailure) => {
+    const claim = byName.get(makePersonKey(name));
+    if (claim === undefined || direct.has(claim.user)) return undefined;
+    return isFailure || claim.isForAll === true ? claim.user : undefined;
   };
 }
 

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import { hashJson } from '../core/json.ts';
 import { ProjectRef, projectId } from '../core/project-ref.ts';
 import { DAY_MS, HOUR_MS } from '../core/time/clock.ts';
-import type { JobType } from '../jobs/jobs.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { FailedItem } from './episodes.ts';
-import { ServerRef } from './servers.ts';
+import { ServerRef } from './known-servers.ts';
 
 /**
  * Something that Deckhand follows, the person it does so for, and its message. Times are milliseconds since
@@ -24,6 +23,8 @@ export const Followed = z.object({
   /** Thread that the root message replies in. */
   threadTs: z.string().optional(),
   startedAt: z.number(),
+  /** True if several accounts were connected at the start, so that the headline names the account. */
+  isAccountShown: z.boolean().optional(),
   /** False if only the root message is edited. */
   threads: z.boolean(),
   /** Time at which Slack showed the end. Nothing is left to do after it. */
@@ -50,25 +51,6 @@ export interface GuardCheck extends z.infer<typeof GuardCheck> {}
 export function makeGuardRequestId({ id, at }: Pick<GuardCheck, 'id' | 'at'>): string {
   return `guard ${id} ${at}`;
 }
-
-/** Outcome of a run that a guard waited for. The guard started it, or joined it. */
-export const GuardResult = z.object({
-  check: GuardCheck,
-  /** The request that started the run. */
-  requestId: z.string(),
-  /** Milliseconds since the epoch. */
-  at: z.number(),
-  /** Unreachable parts; undefined if the outcome is unknown. The text comes from the service. */
-  unreachable: z.array(FailedItem).optional(),
-  /** The outcome, or why it is unknown; half a sentence of mrkdwn. */
-  words: z.string(),
-  /** Kind of the service's failure that ended the run. */
-  failure: z.string().optional(),
-});
-export interface GuardResult extends z.infer<typeof GuardResult> {}
-
-/** Sent at the end of a run to each guard that waits for it. */
-export const GUARD_RESULTS: JobType<GuardResult> = { queue: 'guard-results', schema: GuardResult };
 
 /** Project or server that a run tests. A target has at most one run at a time. */
 export const Target = z.object({

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { hashJson } from '../core/json.ts';
 import { type Invocation, StoredInvocation } from '../core/message.ts';
 import type { Clock } from '../core/time/clock.ts';
-import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { WorkspaceStore } from '../store/store.ts';
 
 /** A command that was typed before its account was connected or its name claimed. */
@@ -16,10 +15,7 @@ export interface WaitingCommand extends z.infer<typeof WaitingCommand> {}
 
 const KEPT_MS = 30 * 60 * 1000;
 
-/** Runs the waiting commands that can run now. */
-export const RUN_WAITING: JobType<object> = { queue: 'run-waiting', schema: z.object({}) };
-
-export function createWaitingCommands(parts: { store: WorkspaceStore; clock: Clock; jobs: WorkspaceJobs }) {
+export function createWaitingCommands(parts: { store: WorkspaceStore; clock: Clock }) {
   const collection = parts.store.collection('waiting', WaitingCommand);
   return {
     /** Stores a command for half an hour. The same text in the same channel is stored once. */
@@ -32,9 +28,5 @@ export function createWaitingCommands(parts: { store: WorkspaceStore; clock: Clo
       return (await collection.list()).map(({ id, doc }) => ({ id, waiting: doc }));
     },
     forget: (id: string) => collection.delete(id),
-    /** Call it after an account begins to work, or a person claims a name. */
-    async resume(): Promise<void> {
-      await parts.jobs.send(RUN_WAITING, {});
-    },
   };
 }

@@ -74,13 +74,107 @@ describe.each(DATABASES)('the ledger on $name', ({ name, fresh }) => {
     await clock.advance(5 * 90 * MINUTE);
     await ledger.take('acme', { events: pageOf(900, 100, clock.now()) });
     const [gap] = (await ledger.read('acme', clock.now() - DAY)).gaps;
-    expect(gap).toEqual({ from: NOW + 360 * MINUTE, to: clock.now() - 99 * MINUTE });
+    expect(gap).toMatchObject({ from: NOW + 360 * MINUTE, to: clock.now() - 99 * MINUTE });
     expect(await refs(clock.now() - 99 * MINUTE)).toHaveLength(100);
 
     await ledger.take('globex', { events: [event('g1', NOW)] });
     await ledger.forget('acme');
     expect(await refs()).toEqual([]);
     expect(await refs(0, 'globex')).toEqual(['g1']);
+  });
+
+  test.each<[string, Partial<ActivityEvent>, number]>([
+    ['moments later', {}, 1],
+    ['with its servers in another order', { properties: { end_ref: 'r1', servers: ['WEB-2', 'web-1'] } }, 1],
+    ['of another server', { properties: { end_ref: 'r1', servers: ['web-2'] } }, 2],
+    ['a minute later', { created_at: new Date(NOW + MINUTE).toISOString() }, 2],
+    ['of another person at the same moment', { user: 'Lee', created_at: new Date(NOW).toISOString() }, 2],
+  ])(
+    'has a deployment that is reported once more, %s, as often as it happened',
+    async (_, change, amount) => {
+      const { ledger, refs } = await open();
+      const of = { properties: { end_ref: 'r1', servers: ['web-1', 'web-2'] } };
+      const events = [event('r1', NOW + 1_000, { ...of, ...change }), event('r1', NOW, of)];
+      await ledger.take('acme', { events });
+      expect(await refs()).toHaveLength(amount);
+    },
+  );
+
+  test.each<[string, Partial<ActivityEvent>, number]>([
+    ['a failure', { event: 'deploy_failed' }, 3],
+    ['another success', { properties: { end_ref: 'r2', servers: ['web-1'] } }, 3],
+    ['a failure of another project', { event: 'deploy_failed', project: null }, 2],
+    ['nothing that ends', { event: 'deploy_started' }, 2],
+  ])(
+    'has the same success again within ten seconds, after %s, as often as it happened',
+    async (_, between, amount) => {
+      const { ledger, refs } = await open();
+      const all = [event('r1', NOW), event('r1', NOW + 4_000, between), event('r1', NOW + 8_000)];
+      // Each is read at once, with what came before.
+      for (let read = 1; read <= all.length; read += 1)
+        await ledger.take('acme', { events: all.slice(0, read).toReversed() });
+      expect(await refs()).toHaveLength(amount);
+    },
+  );
+
+  test('keeps what names no person, no servers or no project, and 100 events of one second', async () => {
+    const { ledger } = await open();
+    const bare = event('bare', NOW, {
+      user: null,
+      project: null,
+      properties: { end_ref: null, servers: [] },
+    });
+    const crowd = Array.from({ length: 99 }, (_, at) => event(`c${at}`, NOW));
+    await ledger.take('acme', { events: [...crowd, bare] });
+    await ledger.take('acme', { events: [...crowd.toReversed(), bare] });
+    const { entries } = await ledger.read('acme', 0);
+    expect(new Set(entries.map(({ ref }) => ref)).size).toBe(100);
+    expect(entries).toHaveLength(100);
+    const [kept] = entries.filter(({ ref }) => ref === undefined);
+    expect(kept).toMatchObject({ event: 'deploy_completed', project: '', at: NOW });
+    expect(kept?.user).toBeUndefined();
+  });
+
+  test('knows before which entry events are missing, also if a full page holds one that cannot be read', async () => {
+    const { ledger, clock } = await open();
+    const first = await ledger.take('acme', { events: pageOf(1, 1) });
+    await clock.advance(300 * MINUTE);
+    const events = pageOf(100, 99, NOW + 100 * MINUTE);
+    expect(await ledger.take('acme', { events, unread: 1 })).toBe(first + 99);
+    const gapsFrom = async (number: number) => (await ledger.read('acme', Infinity, { number })).gaps;
+    expect(await gapsFrom(first)).toMatchObject([{ next: first }]);
+    expect(await gapsFrom(first + 1)).toEqual([]);
+  });
+
+  test('reads the newest entries by number, further back than one document', async () => {
+    const { ledger, clock } = await open();
+    let next = 0;
+    for (let round = 1; round <= 5; round += 1) {
+      next = await ledger.take('acme', { events: pageOf(round * 90, 90, clock.now()) });
+      await clock.advance(90 * MINUTE);
+    }
+    for (const amount of [450, 300, 1]) {
+      const { entries } = await ledger.read('acme', Infinity, { number: next - amount });
+      expect(entries.map(({ ref, number }) => [ref, number])).toEqual(
+        Array.from({ length: amount }, (_, at) => [`r${451 - amount + at}`, next - amount + at]),
+      );
+    }
+  });
+
+  test('goes on with its numbers after an account was disconnected and connected again', async () => {
+    const { ledger, refs } = await open();
+    const next = await ledger.take('acme', { events: pageOf(3, 3) });
+    await ledger.forget('acme');
+    expect(await refs()).toEqual([]);
+    expect(await ledger.next('acme')).toBe(next);
+    expect(await ledger.take('acme', { events: pageOf(4, 4, NOW + MINUTE) })).toBe(next + 1);
+    const { entries } = await ledger.read('acme', 0);
+    expect(entries.map(({ number, ref }) => [number - next, ref])).toEqual([
+      [-3, 'r1'],
+      [-2, 'r2'],
+      [-1, 'r3'],
+      [0, 'r4'],
+    ]);
   });
 
   test('counts a date in the future from when it was read, and forgets after 400 days', async () => {

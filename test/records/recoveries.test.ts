@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { computePeriods } from '../../src/core/time/range.ts';
 import { KEPT_MS, readRecoveries } from '../../src/records/recoveries.ts';
 import type { Watch } from '../../src/records/schedules.ts';
-import { noteOutcomes } from '../../src/scheduler/episodes/episodes.ts';
-import { recoveryWords } from '../../src/views/activity/activity.ts';
-import { OTHER, press, say, test, untilShown } from '../scheduler/channel.ts';
+import { noteOutcomes } from '../../src/scheduler/episodes/change-episodes.ts';
+import { recoveryWords } from '../../src/views/activity/activity-message.ts';
+import { OTHER, say, test, untilShown } from '../scheduler/channel.ts';
 import { ask } from '../support/asking.ts';
+import { leaveFailure } from '../support/failure-menu.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 const DAY = 86_400_000;
@@ -67,9 +68,11 @@ async function failed(
   if (minutes !== undefined) await note('success', at + minutes * MINUTE);
 }
 
+const week = () => computePeriods('last_7_days', 'UTC', Date.now());
+
 async function figures(world: TestWorld, asked: Partial<Parameters<typeof readRecoveries>[1]> = {}) {
   const of = { account: ACCOUNT, project: STOREFRONT };
-  const all = await readRecoveries(workspaceOf(world), { range: 'last_7_days', zone: 'UTC', of, ...asked });
+  const all = await readRecoveries(workspaceOf(world), { periods: week(), of, ...asked });
   return all.map((one) => recoveryWords(one));
 }
 
@@ -91,7 +94,7 @@ describe('recovery figures', () => {
   test('count a closed failure, and take no time from it', async ({ world }) => {
     await follow(world);
     await failed(world, 1);
-    await press(world, 'episode:close');
+    await leaveFailure(world, 'close', { ts: world.slack.messages(TEAM, CHANNEL).at(-1)?.ts ?? '' });
     await untilShown(world, 'closed by');
     expect(await figures(world)).toEqual(['1 outage ▲ 1']);
   });
@@ -133,7 +136,7 @@ describe('recovery figures', () => {
     const of = (project: typeof STOREFRONT) => figures(world, { of: { account: ACCOUNT, project } });
     expect((await of(renamed))[0]).toMatch(/^2 outages/);
     expect(await of({ ...STOREFRONT, identifier: 'p9' })).toEqual(['no outages']);
-    const all = await readRecoveries(workspaceOf(world), { range: 'last_7_days', zone: 'UTC' });
+    const all = await readRecoveries(workspaceOf(world), { periods: week() });
     expect(all.map(({ name }) => name)).toEqual(['Shop']);
   });
 

@@ -1,14 +1,23 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
+import { watchEnd } from '../../src/cli/previous-end.ts';
+import { DAY_MS } from '../../src/core/time/clock.ts';
+import { listQuiets } from '../../src/records/quiets.ts';
+import { recordBackup } from '../../src/store/open-store.ts';
 import type { WorkspaceStore } from '../../src/store/store.ts';
 import { ask } from '../support/asking.ts';
+import { leaveFailure } from '../support/failure-menu.ts';
 import { openBrowser } from '../support/installing.ts';
 import { CLIENT, linkButton, openLinkBrowser, PUBLIC_URL, SECRET } from '../support/linking.ts';
-import { sendClick } from '../support/signed.ts';
+import { sendClick, sendSigned } from '../support/signed.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
 /** A channel in which guards are switched off. */
 const QUIET_CHANNEL = 'C0BILLING';
+/** A channel that hears of these projects, which fail together. */
+export const SHOPS_CHANNEL = 'C0SHOPS';
+export const SHOPS = ['Shop 1', 'Shop 2', 'Shop 3', 'Shop 4', 'Shop 5'];
+const QUIET_SHOP = 'Shop 6';
 /** An account that is disconnected again. */
 const SECOND = {
   name: 'second',
@@ -48,7 +57,8 @@ export async function openOn(url: string): Promise<TestWorld> {
       SERVICE_OAUTH_CLIENT_SECRET: SECRET,
     },
     oauth: { oauthClients: [CLIENT] },
-    projects: ['Storefront', 'Billing API'].map((name) => ({
+    channels: [{ id: SHOPS_CHANNEL, name: 'shops', members: Object.values(PEOPLE) }],
+    projects: ['Storefront', 'Billing API', ...SHOPS, QUIET_SHOP].map((name) => ({
       name,
       identifier: `project-of-${name}`,
       servers: [{ name: 'web-1' }],
@@ -138,10 +148,12 @@ export async function fillStore(url: string): Promise<void> {
   await say('server add storefront');
   await fill('server.add', { name: 'shop', subdomain: 'shop-front' }, {});
   deploy(world, 'storefront', false);
-  await press('episode:close');
+  await sees('episode:close');
+  const failure = messages().findLast(({ blocks }) => JSON.stringify(blocks).includes('episode:close'));
+  await leaveFailure(world, 'close', { ts: failure?.ts ?? '' });
   await sees('closed by');
   deploy(world, 'billing-api', false);
-  await sees('deployments are failing since');
+  await sees('the deployment');
   deploy(world, 'billing-api', true);
   await sees('recovered after');
   deploy(world, 'billing-api', false);
@@ -154,6 +166,7 @@ export async function fillStore(url: string): Promise<void> {
   await ask(world, '/deckhand watch mine');
   await world.as('member').openHome();
   await pauseSchedules(world);
+  await fillShops(world);
   const browser = openLinkBrowser(world);
   const { location } = await browser.go(await linkButton(world, 'billing'));
   await browser.open(await browser.decide(location, 'approve'));
@@ -165,7 +178,49 @@ export async function fillStore(url: string): Promise<void> {
   await say('server add storefront');
   await fill('server.add', { name: 'next', subdomain: 'shop-next' }, {});
   await expect.poll(() => listFollowed(world.app.parts.store.of(TEAM))).toEqual(ONE_EACH);
+  await recordBackup(world.app.parts.store, { at: Date.now(), due: Date.now() + DAY_MS });
   await world.stop();
+
+  const refusing = await openOn(url);
+  await sendSigned(refusing, 'payload={}', { signature: 'v0=0' });
+  // A killed process leaves the record of its start.
+  watchEnd({ app: refusing.app, close: async () => undefined }, 0);
+  await refusing.stop();
+}
+
+/** Leaves what 1.1.0 brought, in a channel of its own. */
+async function fillShops(world: TestWorld): Promise<void> {
+  const { slack, service, app } = world;
+  const { channelIds, schedules, store } = app.workspaces.open(TEAM);
+  const ann = world.as('admin');
+  await ann.command(SHOPS_CHANNEL, '/deckhand setup');
+  await slack.until(() => ann.openView()?.content.callback_id === 'setup', { what: 'the form' });
+  await ann.suggest({ viewId: ann.openView()?.id ?? '' }, { actionId: 'projects', query: 'Shop 1' });
+  await ann.submit('setup', { projects: ['shop-1'], hear: 'failures', guard: 'hourly', digest: 'weekly' });
+  await expect.poll(async () => (await schedules.list('watch')).length).toBe(6);
+  await ann.command(SHOPS_CHANNEL, '/deckhand watch shop-* failures --server web-*');
+  await expect.poll(async () => (await schedules.list('watch')).length).toBe(7);
+  await ann.command(SHOPS_CHANNEL, '/deckhand quiet for 2d shop-6');
+  await expect.poll(() => listQuiets(store, SHOPS_CHANNEL, Date.now())).toHaveLength(1);
+
+  for (const project of SHOPS)
+    service.world.addDeployment({
+      ...{ account: ACCOUNT, project: project.toLowerCase().replace(' ', '-'), succeeded: false },
+      ...{ endedAt: Date.now(), failure: { cause: 'build' }, commit: { author: 'Ben', message: 'Fix cart' } },
+    });
+  const shows = (words: string) => () => JSON.stringify(slack.messages(TEAM, SHOPS_CHANNEL)).includes(words);
+  await slack.until(shows('5 projects of acme'), { what: 'the outage' });
+
+  const { integrations = [] } = service.world.state.accounts.get(ACCOUNT)?.projects[0] ?? {};
+  const hook = integrations
+    .map(({ properties }) => properties.url ?? '')
+    .find((url) => url.startsWith(PUBLIC_URL));
+  await fetch((hook ?? '').replace(PUBLIC_URL, world.origin), { method: 'POST' });
+  await expect.poll(() => store.collection('pushed-reads', z.unknown()).list()).toHaveLength(1);
+
+  slack.addChannel(TEAM, { id: 'C0BEFORE', name: 'before', is_private: true });
+  slack.changeChannelId(TEAM, 'C0BEFORE', 'C0AFTER');
+  await expect.poll(() => channelIds.findPresent('C0BEFORE')).toBe('C0AFTER');
 }
 
 /** The messages that show something that is still followed, by its collection. */

@@ -6,19 +6,19 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { MIGRATE } from '../../src/cli/migrate.ts';
-import { runProgram } from '../../src/cli/program.ts';
+import { callProgram } from '../../src/cli/program.ts';
 import { SCHEMA } from '../../src/cli/schema.ts';
 import { readBack, withSide } from '../../src/cli/stores.ts';
 import { readVersion } from '../../src/config.ts';
 import { createPushes } from '../../src/records/pushes.ts';
-import { createSchedules } from '../../src/records/schedules.ts';
+import { createSchedules, SCHEDULE_KINDS } from '../../src/records/schedules.ts';
 import { parseEncryptionKeys } from '../../src/store/encryption-keys.ts';
-import { ask } from '../support/asking.ts';
+import { answerTo, ask } from '../support/asking.ts';
 import { PUBLIC_URL } from '../support/linking.ts';
 import { emptyDatabase } from '../support/postgres.ts';
 import { temporarySqlite } from '../support/temporary.ts';
-import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../support/test-world.ts';
-import { deploy, fillStore, listFollowed, ONE_EACH, openOn } from './fill-store.ts';
+import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
+import { deploy, fillStore, listFollowed, ONE_EACH, openOn, SHOPS, SHOPS_CHANNEL } from './fill-store.ts';
 
 /** The stores that releases left, of Thursday morning. `MAKE_STORE=1 vitest run test/releases` makes this release's. */
 const FIXTURES = globSync('*.gz', { cwd: import.meta.dirname });
@@ -55,13 +55,13 @@ function packSqlite(file: string): Buffer {
 /** The statements that make the same store on Postgres. */
 async function dumpPostgres(from: string): Promise<string> {
   const to = await emptyDatabase();
-  expect(await runProgram(MIGRATE, ['--from', from, '--to', to], { ENCRYPTION_KEYS })).toMatchObject({
+  expect(await callProgram(MIGRATE, ['--from', from, '--to', to], { ENCRYPTION_KEYS })).toMatchObject({
     code: 0,
   });
   const client = new pg.Client({ connectionString: to });
   await client.connect();
   await moveJobs(client, MADE_AT, 'from');
-  const statements = [(await runProgram(SCHEMA, [], {})).out];
+  const statements = [(await callProgram(SCHEMA, [], {})).out];
   for (const table of ['public.keyv', 'pgboss.queue', 'pgboss.job']) {
     const { rows } = await client.query(`SELECT json_agg(t)::text AS text FROM ${table} t`);
     const text = client.escapeLiteral(rows[0].text);
@@ -81,23 +81,20 @@ test.runIf(process.env.MAKE_STORE === '1')('the store of this release is made', 
 });
 
 const ON_HOME = [
-  '*Storefront* in `acme`: the last 7 days, every Monday at 09:00, Europe/Lisbon, skipped if nothing was deployed',
-  '*Storefront* in `acme`: every day at 09:00, Europe/Lisbon, in <#C0DEPLOYS>',
-  '*Billing API* in `acme`: failures, mentions @bea after 15 min',
-  '*Invoice notices* of `acme`',
+  '|*Storefront*> in `acme`: the last 7 days, every Monday at 09:00, Europe/Lisbon, skipped if nothing was deployed',
+  '|*Storefront*> in `acme`: every day at 09:00, Europe/Lisbon, in <#C0DEPLOYS>',
+  '|*Billing API*> in `acme`: failures, mentions @bea after 15 min',
   '*Recovery*\\n*Storefront*: 1 outage',
   '09:00 UTC>* in <#C0DEPLOYS>, <@U0ANN> is on it',
-  '*Storefront* in `acme`: ',
+  '|*Storefront*> in `acme`: ',
 ];
 const ANSWERS: ReadonlyArray<[line: string, words: string, who?: 'billing']> = [
   ['accounts', 'works  shared key `••••ey00` of ann@example.com, connected by <@U0ANN>'],
   ['whoami', 'billing in Deckhand. Linked', 'billing'],
   ['use', '*Storefront*'],
   ['me', 'You are mentioned when `acme` says *Ann Admin*'],
-  // Nothing in this test lets the service reach the public address.
-  ['watch list', 'Calls of the service do not arrive'],
   ['unwatch mine', 'no more direct messages about your own deployments'],
-  ['audit 50', '`server add` `acme/storefront/shop`'],
+  ['audit 50', 'Add a server: acme/storefront/shop'],
 ];
 
 /** Each kind, cadence, option and state of a schedule, in the order of their set-up. */
@@ -118,6 +115,14 @@ const SCHEDULES = [
   { kind: 'watch', mode: 'all', project: { name: 'Storefront' } },
   { kind: 'watch', person: PEOPLE.admin, mutedUntil: expect.any(Number) },
   { kind: 'invoices', account: ACCOUNT },
+];
+/** What 1.1.0 brought, in a channel of its own. */
+const SHOP = { channel: SHOPS_CHANNEL, project: { name: 'Shop 1' } };
+const SHOP_SCHEDULES = [
+  { kind: 'digest', ...SHOP, cadence: { kind: 'weekly' }, range: 'since_last' },
+  { kind: 'guard', ...SHOP, cadence: { kind: 'hourly' } },
+  { kind: 'watch', ...SHOP, mode: 'failures' },
+  { kind: 'watch', channel: SHOPS_CHANNEL, pattern: 'shop-*', server: { names: ['web-*'] } },
 ];
 
 /** Moves the times of jobs to or from Postgres's own clock, which nothing can set. */
@@ -144,13 +149,28 @@ async function restore(fixture: string): Promise<string> {
   return url;
 }
 
+/** The outage, the quiet and the ledger of 1.1.0 go on. */
+async function expectShops(world: TestWorld): Promise<void> {
+  const askThere = (line: string) =>
+    answerTo(world, 'admin', () => world.as('admin').command(SHOPS_CHANNEL, `/deckhand ${line}`));
+  expect(await askThere('failing')).toContain('5 projects of acme');
+  expect(await askThere('quiet')).toContain('Shop 6');
+  expect(await askThere('history shop-1')).toContain('deploy failed');
+  for (const name of SHOPS) deploy(world, name.toLowerCase().replace(' ', '-'), true);
+  await expect.poll(() => askThere('failing')).toContain('Nothing followed here is failing');
+}
+
 test.each(FIXTURES)('what people set up is there, and goes on, in the store %s', async (fixture) => {
   setClock(NEXT_MORNING);
   const url = await restore(fixture);
+  const hasShops = !fixture.startsWith('1.0.');
+  const all = [...SCHEDULES, ...(hasShops ? SHOP_SCHEDULES : [])];
   const followed = await withSide(url, 'read', async (side) => {
     expect(await readBack(side, parseEncryptionKeys(ENCRYPTION_KEYS))).toMatchObject({ shut: [] });
     const store = side.store.of(TEAM);
-    expect(await createSchedules(store).all()).toMatchObject(SCHEDULES);
+    expect(await createSchedules(store).all()).toMatchObject(
+      SCHEDULE_KINDS.flatMap((kind) => all.filter((one) => one.kind === kind)),
+    );
     expect(await createPushes(store).list()).toMatchObject([{ state: 'on', publicUrl: PUBLIC_URL }]);
     return listFollowed(store);
   });
@@ -159,6 +179,12 @@ test.each(FIXTURES)('what people set up is there, and goes on, in the store %s',
   for (const [line, words, who = 'admin'] of ANSWERS)
     expect(await ask(world, `/deckhand ${line}`, who)).toContain(words);
   expect(await ask(world, '/deckhand doctor')).not.toContain('cannot be read');
+  // No call of the service came to 1.0.0.
+  const calls = hasShops
+    ? 'The service tells of deployments within seconds'
+    : 'Calls of the service do not arrive';
+  expect(await ask(world, '/deckhand watch list', 'admin')).toContain(calls);
+  if (hasShops) await expectShops(world);
   // A run and a server that were followed go on in the messages that the release posted, which this Slack lacks.
   const isEdited = (message: string) => () =>
     world.slack.calls.some(({ method, args }) => method === 'chat.update' && args.ts === message);
@@ -173,9 +199,10 @@ test.each(FIXTURES)('what people set up is there, and goes on, in the store %s',
 
   const posted = (words: string) => () =>
     world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes(words));
-  await world.slack.until(posted('Deployment digest, today. *Storefront*'), { what: 'the digest' });
+  await world.slack.until(posted('Deployment digest, today. Storefront'), { what: 'the digest' });
   deploy(world, 'billing-api', true);
-  await expect.poll(() => ask(world, '/deckhand failing')).toContain('Nothing followed here is failing');
+  const noFailure = /Nothing followed here is failing|No failure is open here/;
+  await expect.poll(() => ask(world, '/deckhand failing')).toMatch(noFailure);
   deploy(world, 'storefront', true);
-  await world.slack.until(posted('*Storefront*  deploy completed'), { what: 'the event' });
+  await world.slack.until(posted('1 deployment succeeded in acme. Storefront: '), { what: 'the event' });
 });

@@ -1,12 +1,22 @@
-import { isNamed } from '../core/names.ts';
-import { isSameProject, type ProjectKey } from '../core/project-ref.ts';
+import { isNamed, isPattern, matchesPattern } from '../core/names.ts';
+import { isInScope, type ProjectKey } from '../core/project-ref.ts';
 import { type EpisodeRecord, QUIET_MS, type Subject } from './episodes.ts';
 import type { Watch } from './schedules.ts';
 import { type Mentions, makePersonKey } from './service-people.ts';
 import type { ServerStanding, Standing } from './standings.ts';
 
+/** True if a watch follows the server that an event names. Pure. */
+export function followsServer({ server }: Pick<Watch, 'server'>, eventName: string): boolean {
+  if (server === undefined) return true;
+  const { names = [server.name, server.identifier], isExcluded = false } = server;
+  const isThere = names.some((name) =>
+    isPattern(name) ? matchesPattern(name, { name: eventName }) : isNamed({ name }, eventName),
+  );
+  return isThere !== isExcluded;
+}
+
 /** Something that a channel follows or is bound to; a whole account if it has no project. */
-export type Followed = Pick<Watch, 'account' | 'project' | 'server' | 'person'>;
+export type Followed = Pick<Watch, 'account' | 'project' | 'pattern' | 'server' | 'person'>;
 
 /** The servers of a project that somebody follows. Pure. */
 export function findFollowedServers(
@@ -15,13 +25,12 @@ export function findFollowedServers(
   mentions: Mentions,
 ): ServerStanding[] {
   const own = followed.filter(
-    ({ account, project }) =>
-      account === standing.account && (project === undefined || isSameProject(project, toKey(standing))),
+    ({ account, ...scope }) => account === standing.account && isInScope(scope, toKey(standing)),
   );
   return standing.servers.filter((one) =>
     own.some(
       ({ server, person }) =>
-        (server === undefined || isNamed(server, one.name)) &&
+        followsServer({ server }, one.name) &&
         (person === undefined || mentions.get(makePersonKey(one.latest.user ?? '')) === person),
     ),
   );
@@ -41,8 +50,8 @@ export function readLatest(servers: readonly ServerStanding[]): number {
   return Math.max(0, ...servers.map(({ latest }) => latest.at));
 }
 
-function toKey({ project, permalink = '' }: Standing): ProjectKey {
-  return project === permalink ? { permalink } : { identifier: project, permalink };
+function toKey({ project, permalink = '', name }: Standing): ProjectKey & { name?: string | undefined } {
+  return { ...(project === permalink ? {} : { identifier: project }), permalink, name };
 }
 
 /** Identifies a failure, in whichever channel it is shown. */

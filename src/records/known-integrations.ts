@@ -49,6 +49,12 @@ export function createIntegrations(store: WorkspaceStore) {
         await collection.put(id, doc);
         return doc;
       }),
+    /** Deletes the record of an integration that is no longer at the service. */
+    async forget(account: string, identifier: string): Promise<void> {
+      const all = await list();
+      for (const one of all)
+        if (one.account === account && one.identifier === identifier) await collection.delete(one.id);
+    },
     /** Finds an integration by short id, identifier, or unambiguous name. */
     async find(nameOrId: string): Promise<RememberedIntegration | undefined> {
       const all = await list();
