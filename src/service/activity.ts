@@ -59,7 +59,12 @@ export const ActivityEvent = z.object({
   user: NullableText,
   created_at: Timestamp,
 });
-export interface ActivityEvent extends z.infer<typeof ActivityEvent> {}
+export interface ActivityEvent extends z.infer<typeof ActivityEvent> {
+  /** The time of `created_at`, if somebody has read it. Milliseconds since the epoch. */
+  at?: number;
+  /** When its revision was live before, if Deckhand knows that. Milliseconds since the epoch. */
+  back?: { from: number; to: number } | undefined;
+}
 
 const Figure = Numeric.nullish().catch(undefined);
 
@@ -198,8 +203,8 @@ function summarizeFailures(events: readonly ActivityEvent[]): ProjectFailures[] 
 }
 
 /** Milliseconds since the epoch. */
-export function readEventTime({ created_at }: ActivityEvent): number {
-  return Date.parse(created_at);
+export function readEventTime({ at, created_at }: ActivityEvent): number {
+  return at ?? Date.parse(created_at);
 }
 
 /** Maximum number of servers of an event. */
@@ -218,9 +223,13 @@ export function filterEvents(events: readonly ActivityEvent[], project: ProjectK
   return events.filter((event) => event.project !== null && isSameProject(event.project, project));
 }
 
-/** The data of the chart of a range's events. @param now milliseconds since the epoch */
+/**
+ * The data of the chart of a range's events.
+ * @param range or a time from which the days run
+ * @param now milliseconds since the epoch
+ */
 export function countByDay(
-  { range, zone }: { range: Range; zone: string },
+  { range, zone }: { range: Range | number; zone: string },
   { events, since }: { events: readonly ActivityEvent[]; since: number | undefined },
   now: number,
 ): DeploymentsData {
@@ -257,7 +266,8 @@ export function countDeployments({ bars }: Pick<DeploymentsData, 'bars'>, outcom
 }
 
 interface Window {
-  range: Range;
+  /** Or a time from which the days run, milliseconds since the epoch. */
+  range: Range | number;
   /** IANA zone in which days begin. */
   zone: string;
   /** Milliseconds since the epoch. */
@@ -276,36 +286,55 @@ export function deploymentBars(
   { range, zone, now, isTruncated }: Window,
 ): DeploymentsBar[] {
   const today = formatDay(zone, findLatestTime(events, now));
-  const first = firstDay(range, today);
+  const first = typeof range === 'number' ? formatDay(zone, range) : firstDay(range, today);
   const readDay = createDayReader(zone);
-  const byDay = Map.groupBy(events, (event) => (range === 'today' ? today : readDay(readEventTime(event))));
-  const oldest = [...byDay.keys()].toSorted()[0];
+  const bars = new Map<string, DeploymentsBar>();
+  for (const event of events) {
+    const day = range === 'today' ? today : readDay(readEventTime(event));
+    const bar = bars.get(day) ?? createBar(day);
+    bars.set(day, bar);
+    const outcome = readEventOutcome(event.event);
+    if (outcome !== undefined) bar[outcome] += 1;
+  }
+  const oldest = [...bars.keys()].toSorted()[0];
   const from = oldest !== undefined && (isTruncated || oldest < first) ? oldest : first;
-  return daysBetween(from, today, MAX_DAYS).map((day) => {
-    const outcomes = (byDay.get(day) ?? []).map(({ event }) => readEventOutcome(event));
-    const amount = (outcome: Outcome): number => outcomes.filter((one) => one === outcome).length;
-    return { day, succeeded: amount('succeeded'), failed: amount('failed'), cancelled: amount('cancelled') };
-  });
+  return daysBetween(from, today, MAX_DAYS).map((day) => bars.get(day) ?? createBar(day));
+}
+
+function createBar(day: string): DeploymentsBar {
+  return { day, succeeded: 0, failed: 0, cancelled: 0 };
 }
 
 /** Zones differ by quarters of an hour, and `Intl` is slow. */
 const QUARTER_MS = 15 * MINUTE_MS;
 
+/** A day rarely begins in a block of so many quarters. */
+const BLOCK = 16;
+
 /** Reads the days of many instants in a zone. */
 function createDayReader(zone: string): (at: number) => string {
   const days = new Map<number, string>();
-  return (at) => {
-    const quarter = Math.floor(at / QUARTER_MS);
-    const day = days.get(quarter) ?? formatDay(zone, at);
+  function readQuarter(quarter: number): string {
+    const day = days.get(quarter) ?? formatDay(zone, quarter * QUARTER_MS);
     days.set(quarter, day);
     return day;
+  }
+  return (at) => {
+    const quarter = Math.floor(at / QUARTER_MS);
+    const begin = Math.floor(quarter / BLOCK) * BLOCK;
+    const day = readQuarter(begin);
+    return day === readQuarter(begin + BLOCK - 1) ? day : readQuarter(quarter);
   };
 }
 
 /** If the service's clock is ahead, it has events of a day that has not begun here. */
 function findLatestTime(events: readonly ActivityEvent[], now: number): number {
-  const times = events.map(({ created_at: at }) => Date.parse(at)).filter((at) => at <= now + HOUR_MS);
-  return times.reduce((latest, at) => Math.max(latest, at), now);
+  let latest = now;
+  for (const event of events) {
+    const at = readEventTime(event);
+    if (at > latest && at <= now + HOUR_MS) latest = at;
+  }
+  return latest;
 }
 
 function firstDay(range: Range, today: string): string {

@@ -1,6 +1,7 @@
 import { UserError } from '../core/errors.ts';
 import { isThisMachine, trimSlashes } from '../core/http.ts';
 import { code } from '../core/mrkdwn.ts';
+import type { Pages } from '../core/service-pages.ts';
 
 const PLACEHOLDER = '{account}';
 /** Replaces the placeholder while a template is parsed: URLs allow no braces in a host. */
@@ -64,6 +65,15 @@ export function accountUrl(account: string, baseUrlTemplate: string): string {
 /** The project's page at the service. */
 export function projectUrl(account: string, permalink: string, baseUrlTemplate: string): string {
   return `${accountUrl(account, baseUrlTemplate)}/projects/${encodeURIComponent(permalink)}`;
+}
+
+/** The addresses of projects and servers at the service. */
+export function createPages(baseUrlTemplate: string): Pages {
+  return {
+    project: (account, permalink) => projectUrl(account, permalink, baseUrlTemplate),
+    server: (account, permalink, identifier) =>
+      `${projectUrl(account, permalink, baseUrlTemplate)}/servers/${encodeURIComponent(identifier)}`,
+  };
 }
 
 /** True for an address on the host of the accounts, or of another name in their domain. */

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { forEachInTurns } from '../core/concurrency.ts';
 import { type AnswerFault, MAY_PASS, ServiceError } from '../core/errors.ts';
 import type { HttpAnswer } from '../core/http.ts';
+import { isObject } from '../core/json.ts';
 import { newReference } from '../observability/log.ts';
 import { classifyAnswer, type Scope } from './classify.ts';
 import { MAX_ROWS, type PageInfo, readPageInfo, type rowsIn } from './fields.ts';
@@ -18,7 +19,7 @@ export type Reader<T> = (answer: HttpAnswer, operation: string) => T;
 
 export interface Call<T> {
   operation: string;
-  method: 'GET' | 'POST' | 'PATCH';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Unencoded segments, or an address, which must be on the account's own origin. */
   path: readonly string[] | URL;
   scope: Scope;
@@ -167,10 +168,11 @@ export async function requestRows<T>(
   const { operation } = call;
   const parsed: ParsedRow<T>[] = [];
   const pageMarks = new Set<string>();
+  const earlier = new Set<string>();
   let query: Record<string, string> | undefined = {};
-  let total = 0;
+  let [total, before, omitted] = [0, 0, 0];
   for (let page = 1; page <= MAX_PAGES && query !== undefined && parsed.length < MAX_ROWS; page += 1) {
-    const place = { page, before: parsed.length };
+    const place = { page, before };
     const answer: Page | undefined = await requestPage(
       endpoint,
       list,
@@ -179,25 +181,37 @@ export async function requestRows<T>(
       options,
     );
     if (answer === undefined) break;
-    const { rows, info } = answer;
+    const { rows, length, info } = answer;
     total = Math.max(total, info.total);
     // A service may ignore the number of the page, and send the first one again.
     const mark = JSON.stringify([rows.length, rows[0], rows.at(-1)]);
     if (rows.length > 0 && pageMarks.has(mark)) break;
     pageMarks.add(mark);
-    await forEachInTurns(rows, (one) => parsed.push(row.safeParse(one)));
+    before += length;
+    omitted += length - rows.length;
+    const fresh = page === 1 ? rows : rows.filter((one) => !earlier.has(identifyRow(one)));
+    await forEachInTurns(fresh, (one) => parsed.push(row.safeParse(one)));
     query = info.next;
+    if (query !== undefined) await forEachInTurns(rows, (one) => earlier.add(identifyRow(one)));
   }
-  const missing = Math.max(total - parsed.length, query === undefined ? 0 : 1);
+  const missing = Math.max(total - parsed.length, omitted, query === undefined ? 0 : 1);
   if (missing > 0)
     reportSkipped(endpoint, options, { operation, count: missing, reason: UNLISTED, isUnlisted: true });
   return keepReadable(endpoint, parsed, operation, options);
+}
+
+/** A row that is added or moves while the pages are read comes again on the next page, maybe with other fields. */
+function identifyRow(row: unknown): string {
+  const { identifier, number } = isObject(row) ? row : {};
+  return JSON.stringify(identifier ?? number ?? row);
 }
 
 const UNLISTED = 'the service did not give all pages of the list, or it is too long';
 
 interface Page {
   rows: unknown[];
+  /** Number of all rows of the page. */
+  length: number;
   info: PageInfo;
 }
 
@@ -213,7 +227,7 @@ async function requestPage(
   const read: Reader<Page> = (answer, operation) => {
     const { rows, length, body } = readList(answer, operation);
     const info = readPageInfo(body, answer.headers, { ...place, rows: length });
-    return { rows, info: { ...info, total: Math.max(info.total, place.before + length) } };
+    return { rows, length, info };
   };
   try {
     return await endpoint.send({ method: 'GET', scope: 'account', ...call, read }, options);

@@ -130,7 +130,7 @@ function openEndpoint(
       const rules = { method: call.method, retries, budgetMs: timeoutMs, clock, random, signal };
       const tryOnce = (attempt: number) => {
         const start = describeOperationSpan(call, attempt);
-        return settings.tracing.run(start, (span) => observed(call, sendOnce, attempt, settings, span));
+        return settings.tracing.trace(start, (span) => observed(call, sendOnce, attempt, settings, span));
       };
       // Not awaited: each waiting step of thousands of polls takes memory.
       return retries === 0 ? tryOnce(1) : withRetries(tryOnce, rules);

@@ -53,7 +53,8 @@ export const Numeric = z.union([
     .transform(Number),
 ]);
 
-export const NullableNumber = orElse(Numeric, null);
+/** An amount as the service spells it. */
+export const NullableAmount = orElse(z.union([z.string(), z.number()]), null);
 
 /** Words of API 3.1. Services write them in any letter case. */
 const STATUS_WORDS: ReadonlySet<string> = new Set(

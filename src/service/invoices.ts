@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Decimal, isNegative, isZero, makeNegative, parseAmount, ZERO } from '../core/amount.ts';
 import type { HttpAnswer } from '../core/http.ts';
 import { type ListOptions, readHeader, requestRows, unexpected } from './call.ts';
 import type { AccountClient } from './client.ts';
@@ -31,6 +32,40 @@ export const Invoice = z.object({
   download_url: NullableText,
 });
 export interface Invoice extends z.infer<typeof Invoice> {}
+
+/** Kinds that lessen what is owed, without signs between their words. */
+const CREDITS: ReadonlySet<string> = new Set('credit creditmemo creditnote refund'.split(' '));
+
+/** True for a document that lessens what is owed: its kind says so, or its total is below zero. */
+export function isCreditNote({ kind, total, currency }: Invoice): boolean {
+  if (CREDITS.has(kind.toLowerCase().replace(/[^a-z]/g, ''))) return true;
+  const amount = parseAmount(total, currency);
+  return amount !== undefined && isNegative(amount);
+}
+
+/** Total and tax of an invoice, below zero for a credit note; undefined if they cannot be read. */
+export function readAmounts(invoice: Invoice): { total: Decimal | undefined; vat: Decimal | undefined } {
+  const { currency, total, vat } = invoice;
+  const read = (text: string): Decimal | undefined => {
+    const amount = parseAmount(text, currency);
+    return amount && isCreditNote(invoice) ? makeNegative(amount) : amount;
+  };
+  return { total: read(total), vat: vat === null ? ZERO : read(vat) };
+}
+
+export type InvoiceState = 'paid' | 'unpaid' | 'credit note' | 'nothing to pay';
+
+/** Nobody pays a credit note, or an invoice of 0.00. */
+export function readState(invoice: Invoice): InvoiceState {
+  if (isCreditNote(invoice)) return 'credit note';
+  if (invoice.paid) return 'paid';
+  const amount = parseAmount(invoice.total, invoice.currency);
+  return amount !== undefined && isZero(amount) ? 'nothing to pay' : 'unpaid';
+}
+
+export function isUnpaid(invoice: Invoice): boolean {
+  return readState(invoice) === 'unpaid';
+}
 
 /** Returns the calendar day of a document, by the timestamp's own offset: the same for every reader. */
 export function documentDay(timestamp: string): string {

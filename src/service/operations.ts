@@ -37,45 +37,79 @@ const OWN_CALLS: readonly OwnCall[] = [
   { operation: 'GET /account/invoices/{}.pdf' },
 ];
 
-interface Capability {
-  /** Words for people. */
-  name: string;
-  /** All of them have to be listed. */
-  operations: readonly string[];
-}
+const DEPLOYMENTS = ['GET /projects/{}/deployments', 'GET /projects/{}/deployments/{}'] as const;
 
-const DEPLOYMENTS = ['GET /projects/{}/deployments', 'GET /projects/{}/deployments/{}'];
-
-/** Features that a service may offer beyond the API's outline. */
-const CAPABILITIES: readonly Capability[] = [
-  { name: 'steps of deployments', operations: DEPLOYMENTS },
-  {
+/**
+ * Features that a service may offer beyond the API's outline. All operations of a feature have to be listed. An operation with a field is
+ * listed if its body may have the field. `name` is for people.
+ */
+const CAPABILITIES = {
+  steps: { name: 'steps of deployments', operations: DEPLOYMENTS },
+  logs: {
     name: 'logs of steps',
     operations: [...DEPLOYMENTS, 'GET /projects/{}/deployments/{}/steps/{}/logs'],
   },
-  { name: 'commits that wait', operations: ['GET /projects/{}/undeployed_changes'] },
-  { name: 'lists of integrations', operations: ['GET /projects/{}/integrations'] },
-  { name: 'single integrations', operations: ['GET /projects/{}/integrations/{}'] },
-  { name: 'removal of integrations', operations: ['DELETE /projects/{}/integrations/{}'] },
-  { name: 'another try for managed servers', operations: ['POST /hosted_resources/{}/retry_provision'] },
-  { name: 'status of billing', operations: ['GET /account/billing_status'] },
-];
+  waiting: { name: 'commits that wait', operations: ['GET /projects/{}/undeployed_changes'] },
+  integrations: { name: 'lists of integrations', operations: ['GET /projects/{}/integrations'] },
+  integration: { name: 'single integrations', operations: ['GET /projects/{}/integrations/{}'] },
+  removal: { name: 'removal of integrations', operations: ['DELETE /projects/{}/integrations/{}'] },
+  checks: {
+    name: 'notices of failed checks',
+    operations: [
+      'POST /projects/{}/integrations integration.send_on_check_failed',
+      'PATCH /projects/{}/integrations/{} integration.send_on_check_failed',
+    ],
+  },
+  retry: {
+    name: 'another try for managed servers',
+    operations: ['POST /hosted_resources/{}/retry_provision'],
+  },
+  billing: { name: 'status of billing', operations: ['GET /account/billing_status'] },
+} as const satisfies Record<string, { name: string; operations: readonly string[] }>;
+
+export type Capability = keyof typeof CAPABILITIES;
+/** An operation that Deckhand calls only if the description lists it. */
+export type OfferedOperation = (typeof CAPABILITIES)[Capability]['operations'][number];
 
 /** Every operation that is looked up in the service's description. */
 export const OPERATIONS: ReadonlySet<string> = new Set([
   ...OWN_CALLS.map(({ operation }) => operation),
-  ...CAPABILITIES.flatMap(({ operations }) => operations),
+  ...Object.values(CAPABILITIES).flatMap(({ operations }) => operations),
 ]);
 
-/** Required fields by described operation. */
+/** An optional field in the body of a call. */
+export interface ExtraField {
+  operation: string;
+  /** Name of the object around the field. */
+  wrapper: string;
+  name: string;
+  /** Key of the field among the operations. */
+  key: string;
+}
+
+/** Optional fields that are looked up in the service's description. */
+export const EXTRA_FIELDS: readonly ExtraField[] = [...OPERATIONS].flatMap((key) => {
+  const [, operation, wrapper, name] = /^(\S+ \S+) (\w+)\.(\w+)$/.exec(key) ?? [];
+  if (operation === undefined || wrapper === undefined || name === undefined) return [];
+  return [{ operation, wrapper, name, key }];
+});
+
+/** Required fields by described operation. A described extra field is an entry without any. */
 export type Described = Readonly<Record<string, readonly string[]>>;
+
+/** True if the description lists all operations of a capability. */
+export function isDescribed(described: Described, capability: Capability): boolean {
+  return listOperations(capability).every((operation) => Object.hasOwn(described, operation));
+}
 
 /** The names of the capabilities whose operations are all described. */
 export function listCapabilities(described: Described): string[] {
-  const offered = CAPABILITIES.filter(({ operations }) =>
-    operations.every((operation) => Object.hasOwn(described, operation)),
-  );
-  return offered.map(({ name }) => name);
+  const rows = Object.entries(CAPABILITIES) as Array<[Capability, (typeof CAPABILITIES)[Capability]]>;
+  return rows.filter(([capability]) => isDescribed(described, capability)).map(([, { name }]) => name);
+}
+
+export function listOperations(capability: Capability): readonly OfferedOperation[] {
+  return CAPABILITIES[capability].operations;
 }
 
 interface Drift {

@@ -1,5 +1,5 @@
 import { isObject } from '../core/json.ts';
-import { type Described, listWrappers, OPERATIONS } from './operations.ts';
+import { type Described, EXTRA_FIELDS, listWrappers, OPERATIONS } from './operations.ts';
 
 type Part = Readonly<Record<string, unknown>>;
 
@@ -28,8 +28,11 @@ export function readOperations(document: unknown): Described | undefined {
     if (path.length > MAX_PATH_LENGTH) continue;
     const item = schemas.resolve(document.paths[path]);
     const paths = [...bases, ...listBases(item)].map((base) => base + normalizePath(path));
-    for (const [operation, part] of findOperations(item, paths))
-      described[operation] ??= listRequired(schemas, item, part, listWrappers(operation));
+    for (const [operation, part] of findOperations(item, paths)) {
+      if (Object.hasOwn(described, operation)) continue;
+      described[operation] = listRequired(schemas, item, part, listWrappers(operation));
+      for (const key of listExtraFields(schemas, part, operation)) described[key] = [];
+    }
   }
   return described;
 }
@@ -74,6 +77,18 @@ function listRequired(schemas: Schemas, item: Part, operation: Part, wrappers: r
   return [...new Set(fields)].slice(0, MAX_FIELDS).map((field) => field.slice(0, MAX_FIELD_LENGTH));
 }
 
+/** Keys of the extra fields in a body, beside its other fields or in the object around them. */
+function listExtraFields(schemas: Schemas, part: Part, operation: string): string[] {
+  const extra = EXTRA_FIELDS.filter((field) => field.operation === operation);
+  if (extra.length === 0) return [];
+  const { extras, wrapped } = schemas.read(readContent(schemas.resolve(part.requestBody).content));
+  const listed = extra.filter(({ name, wrapper }) => {
+    const inner = [...(wrapped.get(wrapper) ?? [])].map((one) => schemas.read(one));
+    return extras.has(name) || inner.some((schema) => schema.extras.has(name));
+  });
+  return listed.map(({ key }) => key);
+}
+
 function isRequiredField(parameter: Part): boolean {
   return parameter.required === true && (parameter.in === 'query' || parameter.in === 'formData');
 }
@@ -94,45 +109,54 @@ function readContent(content: unknown): unknown {
   return isObject(body) ? body.schema : undefined;
 }
 
-/** The required fields of a schema, and the schemas of properties that may be wrappers, with those of its parts. */
+/**
+ * The required fields of a schema, the names of extra fields, and the schemas of properties that may be wrappers, with those of its parts.
+ */
 interface Schema {
   required: ReadonlySet<string>;
+  extras: ReadonlySet<string>;
   wrapped: ReadonlyMap<string, ReadonlySet<unknown>>;
 }
 
-const NOTHING: Schema = { required: new Set(), wrapped: new Map() };
+const NOTHING: Schema = { required: new Set(), extras: new Set(), wrapped: new Map() };
 /** Names of properties that may be wrappers. */
 const WRAPPERS = [...new Set([...OPERATIONS].flatMap(listWrappers))];
+
+const EXTRAS = EXTRA_FIELDS.map(({ name }) => name);
 
 /** Without the parts of the schema. */
 function readOwn({ required, properties }: Part): Schema {
   const names = listAt(required).slice(0, MAX_ENTRIES);
-  const own = WRAPPERS.filter((name) => isObject(properties) && Object.hasOwn(properties, name));
+  const own = isObject(properties) ? properties : {};
+  const listOwn = (all: readonly string[]) => all.filter((name) => Object.hasOwn(own, name));
   return {
     required: new Set(names.filter((name) => typeof name === 'string')),
-    wrapped: new Map(own.map((name) => [name, new Set([isObject(properties) && properties[name]])])),
+    extras: new Set(listOwn(EXTRAS).filter((name) => isObject(own[name]))),
+    wrapped: new Map(listOwn(WRAPPERS).map((name) => [name, new Set([own[name]])])),
   };
 }
 
 function merge(schemas: readonly Schema[]): Schema {
   const required = new Set<string>();
+  const extras = new Set<string>();
   const wrapped = new Map<string, Set<unknown>>();
   for (const schema of schemas) {
     addAll(required, schema.required);
+    addAll(extras, schema.extras);
     for (const [name, properties] of schema.wrapped) {
       const merged = wrapped.get(name) ?? new Set();
       addAll(merged, properties);
       wrapped.set(name, merged);
     }
   }
-  return { required, wrapped };
+  return { required, extras, wrapped };
 }
 
 /** Combines choices: a field is required only if each of them requires it. */
 function requiredByEach(choices: readonly Schema[]): Schema {
   const [first = NOTHING, ...others] = choices;
   const required = [...first.required].filter((name) => others.every((other) => other.required.has(name)));
-  return { required: new Set(required), wrapped: merge(choices).wrapped };
+  return { ...merge(choices), required: new Set(required) };
 }
 
 /** Reads schemas of a document. It follows each reference once, and reads a limited number of parts. */

@@ -16,7 +16,7 @@ import {
   Identifier,
   listAt,
   listUnder,
-  NullableNumber,
+  NullableAmount,
   NullableText,
   NullableTimestamp,
   OptionalText,
@@ -216,7 +216,7 @@ export const HostedResource = z.object({
   status: Status,
   ip_address: NullableText,
   /** In the account's currency. */
-  monthly_cost: NullableNumber,
+  monthly_cost: NullableAmount,
   ssh_key: orElse(
     z.object({
       identifier: OptionalText,
@@ -240,7 +240,7 @@ export interface Region extends z.infer<typeof Region> {}
 
 /** API 2.7. `monthly_cost` is in `currency`, a lower-case code. */
 export const Size = z
-  .object({ slug: Identifier, label: OptionalText, monthly_cost: NullableNumber, currency: OptionalText })
+  .object({ slug: Identifier, label: OptionalText, monthly_cost: NullableAmount, currency: OptionalText })
   .transform(({ slug, label, ...price }) => ({ slug, label: label || slug, ...price }));
 export interface Size extends z.infer<typeof Size> {}
 

@@ -150,7 +150,8 @@ describe('a hostile description', () => {
     const { user, system } = process.threadCpuUsage(before);
     await service.close();
     expect(described).toHaveProperty('GET /profile');
-    expect((user + system) / 1_000).toBeLessThan(100);
+    // Some 60 ms alone. Beside other tests the same work counts more.
+    expect((user + system) / 1_000).toBeLessThan(250);
   });
 
   it('of more than 2 MB is one line, and no fault', async () => {
