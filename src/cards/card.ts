@@ -28,6 +28,8 @@ export interface Card extends Omit<Delivery, 'message'> {
   /** Name of what it shows now, e.g. `outcome:ended`. A version that Slack does not take is told elsewhere once. */
   cause: string;
   ifRefused: Refusal;
+  /** Replies that say what changed. Default: the whole message. */
+  news?: Replies | undefined;
   /** Gets what Slack takes nowhere in the channel. */
   person?: string | undefined;
 }
@@ -56,8 +58,9 @@ async function postRoot(workspace: Workspace, card: Card): Promise<MessageRef> {
   const { id, root: message, ifRefused, person, attempt } = card;
   try {
     // A job or request that counts its attempts stores the message itself.
-    const post = attempt === undefined ? deliver : postDelivery;
-    return await post(workspace, { ...card, message });
+    if (attempt !== undefined) return await postDelivery(workspace, { ...card, message });
+    const { isEarlier, ...ref } = await deliver(workspace, { ...card, message });
+    return isEarlier && ref.ts !== '' ? await showCard(workspace, { ...card, ref }) : ref;
   } catch (error) {
     if (ifRefused !== 'tell' || person === undefined || !isRefusal(error)) throw error;
     const channel = await workspace.slack.openDirect(person);
@@ -84,13 +87,13 @@ async function editRoot(workspace: Workspace, card: Card, ref: MessageRef): Prom
 
 /** Posts once what the root cannot show: in its thread, else in the channel, else to the person. */
 async function tellElsewhere(workspace: Workspace, card: Card, ref: MessageRef): Promise<void> {
-  const { cause, root: message, person, attempt, signal } = card;
+  const { cause, root: message, news: replies = [], person, attempt, signal } = card;
   const { channel } = ref;
   const thread = findThread({ ...card, ref });
   const news = { id: `${thread.id} ${cause}`, channel, message, attempt, signal };
   const destinations = [
     async () => {
-      const outcome = await postReplies(workspace, thread, [[cause, message]]);
+      const outcome = await postReplies(workspace, thread, replies.length > 0 ? replies : [[cause, message]]);
       if (outcome === 'gone') throw new SlackFailure('chat.postMessage', 'gone', THREAD_GONE);
       return outcome === 'posted';
     },
@@ -119,23 +122,24 @@ function findThread({ id, threadTs, ref: { channel, ts }, attempt, signal }: Thr
 }
 
 /**
- * Posts replies, each once. Skips one that Slack refuses.
+ * Posts replies, each once. Skips one that Slack refuses. Where there are no threads, the channel still gets its own.
  * @returns false if Slack allows no replies there
  * @throws SlackFailure if the card or its channel is gone
  */
 export async function replyToCard(workspace: Workspace, card: Thread, replies: Replies): Promise<boolean> {
   const thread = findThread(card);
+  let hasThread = true;
   for (const reply of replies) {
     try {
       const outcome = await postReplies(workspace, thread, [reply]);
-      if (outcome === 'refused') return false;
+      hasThread &&= outcome !== 'refused';
       if (outcome === 'gone') throw new SlackFailure('chat.postMessage', 'gone', THREAD_GONE);
     } catch (error) {
       if (!isRefusal(error) || isPlaceGone(error)) throw error;
       logRefused(workspace, thread.channel, error);
     }
   }
-  return true;
+  return hasThread;
 }
 
 /**

@@ -1,14 +1,11 @@
 import { z } from 'zod';
 import type { SlackFailure } from '../core/errors.ts';
-import { hashJson } from '../core/json.ts';
 import type { KnownBlock, Message } from '../core/message.ts';
 import { isMarkup, mrkdwn, toClause } from '../core/mrkdwn.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import { countPossibleDuplicate } from '../observability/metrics.ts';
 import {
   isAlreadyPosted,
-  isMessageGone,
-  isRefusal,
   isSlackFailure,
   isThreadGone,
   isThreadRefused,
@@ -30,6 +27,8 @@ export interface Delivery {
   channel: string;
   threadTs?: string | undefined;
   message: Message;
+  /** True for a reply that the channel gets too. */
+  isForChannel?: boolean | undefined;
   /**
    * Attempt of the job, if one job alone posts it: each attempt but the first may repeat a post. If left out, Deckhand
    * stores that it began the post.
@@ -40,17 +39,22 @@ export interface Delivery {
   signal?: AbortSignal | undefined;
 }
 
+/** A message in Slack. `ts` is empty if Slack had it already, because Slack then does not give it. */
+export interface Delivered extends MessageRef {
+  /** Set if an earlier attempt sent it, perhaps with another text. */
+  isEarlier?: true;
+}
+
 /**
  * Posts something in Slack once, and stores that it was sent.
- * @returns the message; `ts` is empty if Slack had it already, because Slack then does not give it
  * @throws SlackFailure
  */
-export function deliver(workspace: Workspace, what: Delivery): Promise<MessageRef> {
+export function deliver(workspace: Workspace, what: Delivery): Promise<Delivered> {
   const { id, channel } = what;
   return inTurn(workspace, what, async (send) => {
     const deliveries = openDeliveries(workspace);
     const earlierTs = (await deliveries.get(id))?.ts;
-    if (earlierTs !== undefined) return { channel, ts: earlierTs };
+    if (earlierTs !== undefined) return { channel, ts: earlierTs, isEarlier: true };
     const ref = await sendOnce(workspace, send, what);
     await deliveries.put(id, { ts: ref.ts }, workspace.clock.now() + KEPT_MS);
     return ref;
@@ -75,14 +79,14 @@ function inTurn<T>(
  * `client_msg_id`. Slack should reject the repeat; `deckhand_possible_duplicates_total` counts it.
  */
 async function sendOnce(workspace: Workspace, send: Send, what: Delivery): Promise<MessageRef> {
-  const { id, channel, threadTs, isAwaited, signal, attempt } = what;
+  const { id, channel, threadTs, isForChannel, isAwaited, signal, attempt } = what;
   // Deckhand has just checked the access of the person who waits.
   const message = isAwaited === true ? what.message : await nameExcluded(workspace, what.message);
   const clientMsgId = postId(workspace.id, id);
   const isRepeat = attempt === undefined ? await wasBegun(workspace, id) : attempt > 1;
   if (isRepeat) countPossibleDuplicate(workspace, 'post', { channel, delivery: clientMsgId });
   try {
-    return await send({ channel, threadTs, message, clientMsgId }, signal);
+    return await send({ channel, threadTs, isForChannel, message, clientMsgId }, signal);
   } catch (error) {
     if (isAlreadyPosted(error)) return { channel, ts: '' };
     if (attempt === undefined && !isRepeat && isSlackFailure(error) && !mayHavePosted(error))
@@ -101,11 +105,14 @@ function nameBegun(id: string): string {
   return `begun ${id}`;
 }
 
-/** Oldest first. Each reply has a unique name in the thread. */
-export type Replies = ReadonlyArray<readonly [name: string | number, message: Message]>;
+/** Oldest first. Each reply has a unique name in the thread. `isForChannel`: the channel gets it too. */
+export type Replies = ReadonlyArray<
+  readonly [name: string | number, message: Message, isForChannel?: boolean | undefined]
+>;
 
 /**
- * Posts replies, each once, until Slack allows none there.
+ * Posts replies, each once, until Slack allows none there. Threads are then off in the channel, and those that it gets too are
+ * messages.
  * @returns `refused` if threads are off in the channel, Slack allows none, or did not name the root; `gone` if
  * somebody deleted the thread
  * @throws SlackFailure
@@ -116,106 +123,31 @@ export async function postReplies(
   replies: Replies,
 ): Promise<'posted' | 'refused' | 'gone'> {
   const { channel, threadTs } = thread;
-  if (!threadTs || (await workspace.channels.get(channel)).threads === false) return 'refused';
-  try {
-    for (const [name, message] of replies) {
-      const reply = { ...thread, id: `${id} ${name}`, message };
-      if (!(await sendReply(workspace, channel, () => deliver(workspace, reply)))) return 'refused';
+  const all = replies.map(([name, message, isForChannel]) => ({
+    ...thread,
+    id: `${id} ${name}`,
+    message,
+    isForChannel,
+  }));
+  const postAlone = async (from: number): Promise<'refused'> => {
+    for (const reply of all.slice(from))
+      if (reply.isForChannel === true) await deliver(workspace, { ...reply, threadTs: undefined });
+    return 'refused';
+  };
+  if (!threadTs || (await workspace.channels.get(channel)).threads === false) return postAlone(0);
+  for (const [at, reply] of all.entries()) {
+    try {
+      await deliver(workspace, reply);
+    } catch (error) {
+      if (isThreadGone(error)) return 'gone';
+      if (!isThreadRefused(error)) throw error;
+      const fields = { event: 'threads_refused', channel, reason: error.reason };
+      workspace.log.warn(fields, 'Slack refused a reply; threads switched off');
+      await workspace.channels.turnThreadsOff(channel);
+      return postAlone(at);
     }
-    return 'posted';
-  } catch (error) {
-    if (!isThreadGone(error)) throw error;
-    return 'gone';
   }
-}
-
-/**
- * Sends a reply.
- * @returns false if Slack allows no replies there; this switches threads off in the channel
- */
-export async function sendReply(
-  { log, channels }: Workspace,
-  channel: string,
-  send: () => Promise<unknown>,
-): Promise<boolean> {
-  try {
-    await send();
-    return true;
-  } catch (error) {
-    if (!isThreadRefused(error)) throw error;
-    const fields = { event: 'threads_refused', channel, reason: error.reason };
-    log.warn(fields, 'Slack refused a reply; threads switched off');
-    await channels.turnThreadsOff(channel);
-    return false;
-  }
-}
-
-export interface Thread extends Omit<Delivery, 'message'> {
-  root: Message;
-  /** Cause of the latest change. If somebody deleted the root, Deckhand posts it again only for a new cause. */
-  cause: string;
-  replies: Replies;
-  /** The root that Slack shows; undefined before its post. */
-  rootRef: RootRef | undefined;
-  save(rootRef: RootRef): Promise<void>;
-}
-
-/** `ts` is empty if the root was deleted, or Slack did not say where it is. */
-interface RootRef {
-  ts: string;
-  cause: string;
-  hash: string;
-}
-
-/**
- * Updates Slack to the present state of a thread: posts or edits its root, and posts each reply once. Safe to
- * repeat, but not by two jobs at once.
- * @throws SlackFailure
- */
-export async function showThread(workspace: Workspace, thread: Thread): Promise<void> {
-  const root = await showRoot(workspace, thread);
-  const outcome = await postReplies(workspace, { ...thread, threadTs: root.ts }, thread.replies);
-  if (outcome === 'gone') await thread.save({ ...root, ts: '' });
-}
-
-/** Returns the root that Slack shows now. */
-async function showRoot(workspace: Workspace, thread: Thread): Promise<RootRef> {
-  const { id, root: message, cause, rootRef, save } = thread;
-  const version = hashJson(message);
-  if (rootRef?.hash === version) return rootRef;
-  const root = { ts: rootRef?.ts ?? '', cause, hash: version };
-  if (root.ts !== '' && !(await editRoot(workspace, thread, root))) root.ts = '';
-  if (root.ts === '' && rootRef?.cause !== cause) {
-    // The name stays the same until the `ts` is saved, even if the text changes.
-    const name = rootRef === undefined ? id : `${id} after ${rootRef.cause}`;
-    root.ts = (await postDelivery(workspace, { ...thread, id: name, message })).ts;
-  }
-  await save(root);
-  return root;
-}
-
-/**
- * Returns false if somebody deleted the root. If Slack rejects the edit, the text goes to the thread, else to
- * a new message.
- */
-async function editRoot(
-  workspace: Workspace,
-  thread: Thread,
-  { ts, hash: version }: RootRef,
-): Promise<boolean> {
-  const { id, channel, root: message, replies, signal } = thread;
-  try {
-    await workspace.slack.update({ channel, ts }, await nameExcluded(workspace, message), signal);
-  } catch (error) {
-    if (isMessageGone(error)) return false;
-    if (!isRefusal(error)) throw error;
-    logRefused(workspace, channel, error);
-    const news = replies.length > 0 ? replies : ([[version, message]] as const);
-    const outcome = await postReplies(workspace, { ...thread, threadTs: ts }, news);
-    if (outcome === 'gone') return false;
-    if (outcome === 'refused') await deliver(workspace, { ...thread, id: `${id} ${version}`, message });
-  }
-  return true;
+  return 'posted';
 }
 
 export function logRefused({ log }: Workspace, channel: string, { method, reason }: SlackFailure): void {

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { HOUR_MS } from '../core/time/clock.ts';
 
+/** Data of jobs that need none. */
+export const NoData = z.object({});
+
 /** A queue and the schema of its data. Data is stored unsealed, so it never holds a secret. */
 export interface JobType<Data> {
   queue: string;
@@ -44,7 +47,7 @@ export interface SendOptions {
 /** Runs the jobs of a queue. */
 export interface Worker<Data> {
   options: JobOptions;
-  run(workspace: string, job: Job<Data>): Promise<void>;
+  handle(workspace: string, job: Job<Data>): Promise<void>;
   /** Called with a job whose last attempt failed. Called again only if the process dies during the call. */
   onDeadLetter?(workspace: string, data: Data, error: unknown): Promise<void>;
 }
@@ -167,6 +170,8 @@ export interface Leases {
   /** Time without proof after which other replicas may claim a job. */
   leaseMs: number;
   touch(queue: string, jobs: readonly ClaimedJob[]): Promise<void>;
+  /** Returns the names of the queues that have due jobs, in one statement for all. */
+  findDue(queues: readonly string[]): Promise<string[]>;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Alarm, type Clock, createAlarm, withTimeout } from '../core/time/clock.ts';
 import { NO_TRACING } from '../observability/tracing.ts';
+import { handleJob, type JobContext, makeJobKey, type RunningJob, type WorkedQueue } from './handle-job.ts';
 import {
   type ClaimedJob,
   type Engine,
@@ -12,7 +13,6 @@ import {
   type SendOptions,
   type Worker,
 } from './jobs.ts';
-import { makeJobKey, type RunContext, type RunningJob, runJob, type WorkedQueue } from './run-job.ts';
 
 /** Maximum number of jobs in one claim. */
 const MAX_CLAIMED = 100;
@@ -21,7 +21,7 @@ const RETRY_MS = 1_000;
 /** Time in which an aborted job should end. */
 const ABORT_MS = 3_000;
 
-export interface JobsOptions extends Partial<Omit<RunContext, 'backend' | 'write'>> {
+export interface JobsOptions extends Partial<Omit<JobContext, 'backend' | 'write'>> {
   backend: JobsBackend;
   clock: Clock;
   /** Turns database failures into errors that people can read. */
@@ -55,7 +55,7 @@ export function createJobs(options: JobsOptions): Engine {
 
 class Runner implements Engine {
   readonly #backend: JobsBackend;
-  readonly #context: RunContext;
+  readonly #context: JobContext;
   readonly #mapErrors: <T>(work: Promise<T>) => Promise<T>;
   readonly #clock: Clock;
   readonly #queues = new Map<string, Queue>();
@@ -68,7 +68,7 @@ class Runner implements Engine {
     this.#backend = backend;
     this.#clock = clock;
     this.#mapErrors = options.mapErrors ?? ((work) => work);
-    const write: RunContext['write'] = (work) => this.#write(work);
+    const write: JobContext['write'] = (work) => this.#write(work);
     this.#context = { backend, random, tracing, log, onJobEnd, write };
     this.#alarm = createAlarm(clock, () => this.#wake());
   }
@@ -207,16 +207,16 @@ class Runner implements Engine {
     queue.running.set(job.id, running);
     // The process began to stop during the claim.
     if (this.#state === 'stopped') abort.abort(new JobAborted('draining'));
-    running.ended = this.#run(queue, running).finally(() => {
+    running.ended = this.#handle(queue, running).finally(() => {
       if (queue.running.get(job.id) === running) queue.running.delete(job.id);
       if (queue.mayHaveMore || queue.hasLeftOut) this.#pull(queue);
     });
   }
 
   /** Never rejects. */
-  async #run(queue: Queue, running: Running): Promise<void> {
+  async #handle(queue: Queue, running: Running): Promise<void> {
     try {
-      const delayMs = await runJob(queue, running, this.#context);
+      const delayMs = await handleJob(queue, running, this.#context);
       if (delayMs !== undefined) this.#expect(queue, this.#clock.now() + delayMs);
     } catch (error) {
       // The database could not be written. Replicas claim the job again after its lease.
@@ -260,7 +260,7 @@ class Runner implements Engine {
   }
 
   /** Claims jobs that other replicas sent, and touches the running ones. */
-  #keepLeases({ pollMs, touchMs, leaseMs, touch }: Leases): void {
+  #keepLeases({ pollMs, touchMs, leaseMs, touch, findDue }: Leases): void {
     let touchedAt = this.#clock.now();
     /** If the process slept or the database was away, other replicas may run these jobs now. */
     const endOverdue = (now: number): void => {
@@ -271,7 +271,9 @@ class Runner implements Engine {
     void this.#repeat(pollMs, async () => {
       endOverdue(this.#clock.now());
       // One queue at a time, because requests keep connections while the database is slow.
-      for (const queue of this.#queues.values()) {
+      for (const name of await findDue([...this.#queues.keys()])) {
+        const queue = this.#queues.get(name);
+        if (queue === undefined) continue;
         this.#pull(queue);
         await queue.claiming;
       }

@@ -93,7 +93,7 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
     prepared.set(sql, cached);
     return cached;
   }
-  const run = async (sql: string, ...values: Value[]): Promise<boolean> =>
+  const execute = async (sql: string, ...values: Value[]): Promise<boolean> =>
     (await retryIfLocked(() => statement(sql).run(...values))).changes > 0;
   const rows = (sql: string, values: Record<string, Value>): Promise<unknown[]> =>
     retryIfLocked(() => statement(sql).all(values));
@@ -101,14 +101,14 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
   let keysFreedAt = Number.NEGATIVE_INFINITY;
 
   return {
-    start: async () => void (await run(TAKE_OVER)),
+    start: async () => void (await execute(TAKE_OVER)),
     async insert({ name, keyStaysMs }, { key = null, workspace, data, delayMs, traceparent = null }) {
       const now = clock.now();
       if (keyStaysMs !== undefined && now - keysFreedAt >= FREE_KEYS_MS) {
         keysFreedAt = now;
-        await run(FREE_KEYS, now);
+        await execute(FREE_KEYS, now);
       }
-      return run(INSERT, name, key, workspace, data, now + delayMs, traceparent);
+      return execute(INSERT, name, key, workspace, data, now + delayMs, traceparent);
     },
     async claim(queue, limit, full) {
       const due = { queue, now: clock.now() };
@@ -119,18 +119,18 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
       return { jobs, nextAt: nextAt ?? undefined };
     },
     async finish(job, { keyStaysMs }) {
-      if (job.key === undefined || keyStaysMs === undefined) await run(DELETE, ...identifyClaim(job));
-      else await run(END, clock.now() + keyStaysMs, ...identifyClaim(job));
+      if (job.key === undefined || keyStaysMs === undefined) await execute(DELETE, ...identifyClaim(job));
+      else await execute(END, clock.now() + keyStaysMs, ...identifyClaim(job));
     },
     async release(job, delayMs) {
-      await run(RELEASE, clock.now() + delayMs, job.failures, ...identifyClaim(job));
+      await execute(RELEASE, clock.now() + delayMs, job.failures, ...identifyClaim(job));
     },
-    keepUnreadable: async (job) => void (await run(KEEP_UNREADABLE, ...identifyClaim(job))),
+    keepUnreadable: async (job) => void (await execute(KEEP_UNREADABLE, ...identifyClaim(job))),
     unreadable: async (workspace) => z.array(UnreadableJob).parse(await rows(UNREADABLE, { workspace })),
     async *all() {
       yield* AllRows.parse(await rows(ALL, { now: clock.now() }));
     },
-    cancel: async (workspace) => void (await run(CANCEL, workspace)),
+    cancel: async (workspace) => void (await execute(CANCEL, workspace)),
     async count() {
       const counted = CountRows.parse(await rows(COUNT, { now: clock.now() }));
       return Object.fromEntries(counted.map(({ queue, ...counts }) => [queue, counts]));

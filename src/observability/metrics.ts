@@ -101,13 +101,16 @@ export function createMetrics(
   };
 }
 
+/** Interval of looks at the event loop. Each wakes the process, so 10 ms would cost an idle one more than all else. */
+const LOOP_PRECISION_MS = 100;
+
 let processRegistry: Registry | undefined;
 
 /** Metrics of memory, event loop and garbage collection, registered once even if the process opens Deckhand several times. */
 function processMetrics(): Registry {
   if (processRegistry === undefined) {
     processRegistry = new Registry();
-    collectDefaultMetrics({ register: processRegistry });
+    collectDefaultMetrics({ register: processRegistry, eventLoopMonitoringPrecision: LOOP_PRECISION_MS });
   }
   return processRegistry;
 }

@@ -48,7 +48,7 @@ export async function openTracing(
   const tracer = trace.getTracer('deckhand', version);
 
   return {
-    run({ name, kind, attributes, parent }, work) {
+    trace({ name, kind, attributes, parent }, work) {
       const from = parent === undefined ? context.active() : readContext(parent);
       const options = { kind: KINDS[kind], attributes: { ...attributes?.() } };
       return tracer.startActiveSpan(name, options, from, async (span) => {

@@ -20,7 +20,7 @@ export interface Span {
 
 export interface Tracing {
   /** Runs `work` in a span, the parent of the spans that start in it. Returns or throws what `work` does. */
-  run<T>(start: SpanStart, work: (span: Span) => Promise<T>): Promise<T>;
+  trace<T>(start: SpanStart, work: (span: Span) => Promise<T>): Promise<T>;
   /** Active span as W3C's `traceparent`, for a stored job. Undefined without one. */
   readonly traceparent: string | undefined;
   /** Sends the remaining spans, within a short time limit. */
@@ -31,7 +31,7 @@ const NO_SPAN: Span = { set() {}, fail() {} };
 
 /** Tracing switched off: nothing is loaded, collected or sent. */
 export const NO_TRACING: Tracing = {
-  run: (_, work) => work(NO_SPAN),
+  trace: (_, work) => work(NO_SPAN),
   traceparent: undefined,
   async close() {},
 };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createKeyedLock, type KeyedLock } from '../core/concurrency.ts';
 import { SlackFailure } from '../core/errors.ts';
 import type { Message, ModalView } from '../core/message.ts';
-import { disableAutolinks } from '../core/mrkdwn.ts';
+import { prepareMessage } from '../core/message-text.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
 import { NO_TRACING, type SpanStart, type Tracing } from '../observability/tracing.ts';
@@ -24,6 +24,8 @@ export interface Post {
   channel: string;
   message: Message;
   threadTs?: string | undefined;
+  /** True for a reply that the channel gets too. */
+  isForChannel?: boolean | undefined;
   /** A UUID by which Slack rejects a repeated post. Default: a new one. */
   clientMsgId?: string;
 }
@@ -127,7 +129,7 @@ function openWorkspaceSlack(shared: Shared, workspace: string) {
     /** Answers by a `response_url`. Returns false if its host is not allowed or it is used up. */
     respond: (url: string, message: Message, mode: ResponseMode, threadTs?: string): Promise<boolean> =>
       // The span has no address: the path is a secret.
-      tracing.run({ name: 'POST response_url', kind: 'client' }, async (span) => {
+      tracing.trace({ name: 'POST response_url', kind: 'client' }, async (span) => {
         const answer = { message, mode, threadTs };
         const isTaken = await postToResponseUrl(web.agent, url, answer, responseHosts, log);
         if (!isTaken) span.fail('refused');
@@ -151,7 +153,7 @@ function createCallOnce(shared: Shared, workspace: string): CallOnce {
   const send: CallOnce = async (method, args) => {
     const token = await installations.token(workspace);
     if (token === undefined) throw new SlackFailure(method, 'revoked', NOT_INSTALLED);
-    return tracing.run(describeCallSpan(method, web.origin), async () => {
+    return tracing.trace(describeCallSpan(method, web.origin), async () => {
       const start = performance.now();
       const report = (outcome: string): void => observe?.(method, outcome, performance.now() - start);
       try {
@@ -197,8 +199,13 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce) {
     },
   });
 
-  const send: Send = async ({ channel, message, threadTs, clientMsgId = randomUUID() }, signal) => {
-    const text = { ...disableAutolinks(message), ...inThread(threadTs), client_msg_id: clientMsgId };
+  const send: Send = async (post, signal) => {
+    const { channel, message, threadTs, isForChannel = false, clientMsgId = randomUUID() } = post;
+    const thread =
+      isForChannel && threadTs !== undefined
+        ? ({ thread_ts: threadTs, reply_broadcast: true } as const)
+        : inThread(threadTs);
+    const text = { ...prepareMessage(message), ...thread, client_msg_id: clientMsgId };
     const sendOnce = () => once('chat.postMessage', { ...PLAIN_POST, channel, ...text });
     const options = { signal, ...reporting(channel, clientMsgId) };
     const answer = await withRetries(clock, BACKGROUND, sendOnce, options);
@@ -236,7 +243,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce) {
     post,
     /** Shows a message to one person in a channel. */
     async postEphemeral({ channel, user, threadTs }: Addressee & { channel: string }, message: Message) {
-      const args = { ...PLAIN_TEXT, ...disableAutolinks(message), channel, user, ...inThread(threadTs) };
+      const args = { ...PLAIN_TEXT, ...prepareMessage(message), channel, user, ...inThread(threadTs) };
       const postOnce = () => once('chat.postEphemeral', args);
       await withRetries(clock, ONLY_CHANCE, postOnce, reporting(channel, `to ${user}`));
     },
@@ -249,7 +256,7 @@ function createPosting(shared: Shared, workspace: string, once: CallOnce) {
 function createEditing(shared: Shared, workspace: string, once: CallOnce) {
   const { clock, lock, edits, budget } = shared;
   const edit = (messageRef: MessageRef, message: Message) =>
-    once('chat.update', { ...PLAIN_TEXT, ...messageRef, ...disableAutolinks(message) });
+    once('chat.update', { ...PLAIN_TEXT, ...messageRef, ...prepareMessage(message) });
 
   async function sendLatest(key: string, messageRef: MessageRef, signal?: AbortSignal): Promise<void> {
     let sending: Message | undefined;

@@ -13,7 +13,7 @@ import {
 } from '../core/http.ts';
 import { isObject } from '../core/json.ts';
 import { formatTs, type Message } from '../core/message.ts';
-import { disableAutolinks } from '../core/mrkdwn.ts';
+import { prepareMessage } from '../core/message-text.ts';
 import { parseRetryAfter } from '../core/retry.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { Logger } from '../observability/log.ts';
@@ -192,9 +192,9 @@ function isAllowed(parsed: URL, allowedHosts: readonly string[]): boolean {
 
 function createBody({ message, mode, threadTs }: UrlAnswer): object {
   if (mode === 'delete') return { delete_original: true };
-  if (mode === 'replace') return { ...disableAutolinks(message), replace_original: true };
+  if (mode === 'replace') return { ...prepareMessage(message), replace_original: true };
   const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
-  return { ...disableAutolinks(message), response_type: mode, replace_original: false, ...thread };
+  return { ...prepareMessage(message), response_type: mode, replace_original: false, ...thread };
 }
 
 /** The type under a name such as `users.info` in Slack's own client. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deliver, findDelivered } from '../../src/cards/deliver.ts';
 import { SlackFailure } from '../../src/core/errors.ts';
 import { postId } from '../../src/slack/web.ts';
-import { say } from '../../src/views/blocks/message.ts';
+import { say } from '../../src/views/blocks/make-blocks.ts';
 import { CHANNEL, type DigestWorld, openDigestWorld, TEAM } from '../scheduler/digests/digest-world.ts';
 
 describe('a delivery', () => {

@@ -131,7 +131,7 @@ export function collect(act: (job: Job<TestData>) => Promise<void> = async () =>
     jobs,
     /** The workspaces of these jobs. */
     workspaces,
-    async run(workspace: string, job: Job<TestData>): Promise<void> {
+    async handle(workspace: string, job: Job<TestData>): Promise<void> {
       jobs.push(job);
       workspaces.push(workspace);
       begun.emit('job');

@@ -15,8 +15,8 @@ import {
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-function work({ run }: Handled, options: JobOptions = ONCE): (engine: Engine) => void {
-  return (engine) => engine.work(Q, { run, options });
+function work({ handle }: Handled, options: JobOptions = ONCE): (engine: Engine) => void {
+  return (engine) => engine.work(Q, { handle, options });
 }
 
 describe.each(ENGINES)('the $name engine', ({ site: open }) => {
@@ -167,7 +167,7 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     const onDeadLetter = async (workspace: string, data: unknown, error: unknown) =>
       void failed.push({ workspace, data, error });
     const { engine } = await started(site, (e) =>
-      e.work(Q, { run: handled.run, options: ONCE, onDeadLetter }),
+      e.work(Q, { handle: handled.handle, options: ONCE, onDeadLetter }),
     );
     await send(engine, 1, { key: 'k' });
     for (let tries = 0; tries < 100 && failed.length === 0; tries += 1) await site.advance(100);
@@ -230,8 +230,8 @@ describe.each(ENGINES)('the $name engine', ({ site: open }) => {
     // Frees the other job: no time passes.
     const sleeper = collect((job) => untilAborted(job).finally(release.resolve));
     const declare = (all: Record<string, Handled>) => (engine: Engine) => {
-      for (const [queue, { run }] of Object.entries(all))
-        engine.work({ ...Q, queue }, { run, options: { ...ONCE, isSleeper: queue === 'sleeper' } });
+      for (const [queue, { handle }] of Object.entries(all))
+        engine.work({ ...Q, queue }, { handle, options: { ...ONCE, isSleeper: queue === 'sleeper' } });
     };
     const ends: string[] = [];
     const note = (queue: string, outcome: string) => ends.push(`${queue} ${outcome}`);

@@ -38,7 +38,7 @@ test('several replicas that start at once on an empty database run each of many 
   const url = await emptyDatabase();
   const handled = collect();
   const work = (engine: Engine): void =>
-    engine.work(Q, { run: handled.run, options: { ...ONCE, concurrency: 5 } });
+    engine.work(Q, { handle: handled.handle, options: { ...ONCE, concurrency: 5 } });
   const [a, b] = await Promise.all([replica(url, work), replica(url, work), replica(url, work)]);
   await Promise.all(Array.from({ length: 60 }, (_, n) => send(n % 2 ? a : b, n)));
   await handled.given(60);
@@ -51,7 +51,7 @@ test('counts for a scrape, and jobs that cannot be read, are looked for without 
   const proxy = await openDatabaseProxy(await freshDatabase());
   const handled = collect();
   const options = { ...ONCE, keyStaysMs: 3_600_000 };
-  const engine = await replica(proxy.url, (e) => e.work(Q, { run: handled.run, options }));
+  const engine = await replica(proxy.url, (e) => e.work(Q, { handle: handled.handle, options }));
   await send(engine, 1, { key: 'k' });
   await handled.given(1);
   await expect.poll(async () => (await engine.stats()).q?.running).toBe(0);
@@ -72,7 +72,7 @@ test('running jobs are stopped when the database stays away for longer than othe
   const url = await freshDatabase();
   const clock = createManualClock();
   const handled = collect(untilAborted);
-  const engine = await replica(url, (e) => e.work(Q, { run: handled.run, options: ONCE }), clock);
+  const engine = await replica(url, (e) => e.work(Q, { handle: handled.handle, options: ONCE }), clock);
   await send(engine, 1);
   await handled.given(1);
   const beatAt = async () =>
@@ -105,12 +105,55 @@ test('a replica that slept stops what it ran, also where it first shows that it 
     sleep: (ms) => new Promise((wake) => sleeping.push({ ms, wake })),
   };
   const handled = collect(untilAborted);
-  const engine = await replica(url, (e) => e.work(Q, { run: handled.run, options: ONCE }), clock);
+  const engine = await replica(url, (e) => e.work(Q, { handle: handled.handle, options: ONCE }), clock);
   await send(engine, 1);
   await handled.given(1);
   asleepMs = 60_000;
   sleeping.find(({ ms }) => Math.abs(ms - LEASE.touchMs) <= LEASE.touchMs / 10)?.wake();
   await expect.poll(() => handled.jobs[0]?.signal.reason).toMatchObject({ reason: 'claim over' });
+  // Nobody else had taken it, so it need not wait for the end of its lease.
+  await handled.given(2);
+});
+
+test('a replica claims only from queues with due jobs, and finds what another one sent', async () => {
+  const url = await freshDatabase();
+  const polls: Array<() => void> = [];
+  const clock: Clock = {
+    now: systemClock.now,
+    sleep: (ms) =>
+      new Promise((wake) => {
+        if (Math.abs(ms - LEASE.pollMs) <= LEASE.pollMs / 10) polls.push(wake);
+      }),
+  };
+  const backend = createPgBossJobs({ url, clock });
+  const claims: string[] = [];
+  const claim: typeof backend.claim = (queue, ...rest) => {
+    claims.push(queue);
+    return backend.claim(queue, ...rest);
+  };
+  const engine = createJobs({ backend: { ...backend, claim }, clock });
+  onTestFinished(async () => {
+    await engine.stop(0);
+    await backend.close();
+  });
+  const handled = collect();
+  const names = ['q', ...Array.from({ length: 25 }, (_, at) => `idle-${at}`)];
+  for (const queue of names) engine.work({ ...Q, queue }, { handle: handled.handle, options: ONCE });
+  await engine.start();
+  await expect.poll(() => [...claims].sort()).toEqual([...names].sort());
+  claims.length = 0;
+  await send(createReplica(url, systemClock), 1);
+  await send(createReplica(url, systemClock), 2, { at: systemClock.now() + 3_600_000 });
+  await expect.poll(() => polls.length).toBe(1);
+  polls.pop()?.();
+  await handled.given(1);
+  expect(new Set(claims)).toEqual(new Set(['q']));
+  // The round is over when the next one waits.
+  await expect.poll(() => polls.length).toBe(1);
+  claims.length = 0;
+  polls.pop()?.();
+  await expect.poll(() => polls.length).toBe(1);
+  expect(claims).toEqual([]);
 });
 
 test('a replica whose clock is an hour ahead lets no job wait for that hour', async () => {
@@ -120,7 +163,7 @@ test('a replica whose clock is an hour ahead lets no job wait for that hour', as
   const sent = Date.now();
   const wrong = createReplica(url, clock);
   await send(wrong, 1, { at: clock.now() + 1_500 });
-  await replica(url, (engine) => engine.work(Q, { run: handled.run, options: ONCE }));
+  await replica(url, (engine) => engine.work(Q, { handle: handled.handle, options: ONCE }));
   await handled.given(1);
   expect(Date.now() - sent).toBeGreaterThanOrEqual(1_500);
 });

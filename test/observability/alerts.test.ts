@@ -331,3 +331,26 @@ it('each rule has a fault here or in metrics.test.ts', () => {
   const tried = Object.values(FAULTS).flatMap(({ fires }) => Object.keys(fires));
   expect(alerts.filter((alert) => !tried.includes(alert) && !elsewhere.includes(`${alert}:`))).toEqual([]);
 });
+
+it('the table of faults in operations.md names minutes, alerts and events as they are', () => {
+  const docs = join(import.meta.dirname, '..', '..', 'docs');
+  const [, table = ''] =
+    /\| fault \| alert \|.*?\n((?:\|.*\n)+)/.exec(readFileSync(join(docs, 'operations.md'), 'utf8')) ?? [];
+  const rows = table
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((row) => row.split('|').slice(1, -1));
+  const codes = (cell = '') => [...cell.matchAll(/`(\w+)`/g)].map(([, word = '']) => word);
+  const events = codes(readFileSync(join(docs, 'log-events.md'), 'utf8'));
+  const tried = Object.values(FAULTS).flatMap(({ fires }) => Object.entries(fires));
+  expect(rows.length).toBeGreaterThan(16);
+  for (const [fault = '', alerts, minutes = '', event] of rows) {
+    expect(events, fault).toEqual(expect.arrayContaining(codes(event)));
+    for (const alert of codes(alerts)) {
+      const times = tried.filter(([name]) => name === alert).map(([, each]) => each.join(', '));
+      if (!minutes.includes('after'))
+        expect([minutes.trim(), ...minutes.trim().split(', ')], fault).toContain(times[0]);
+    }
+  }
+});

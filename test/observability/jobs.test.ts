@@ -14,7 +14,7 @@ describe.each(DATABASES)('a job stored in $name', ({ fresh }) => {
     const collector = await startCollector();
     const tracing = await traceTo(collector);
     const sender = await openBackend(url, { clock: systemClock, tracing });
-    await tracing.run({ name: 'sender', kind: 'internal', parent: null }, async () => {
+    await tracing.trace({ name: 'sender', kind: 'internal', parent: null }, async () => {
       await sender.engine.send('T1', NEAR, { n: 1 });
       await sender.engine.send('T1', FAR, { n: 1 }, { at: Date.now() + 100 });
     });
@@ -25,8 +25,8 @@ describe.each(DATABASES)('a job stored in $name', ({ fresh }) => {
       if (attempt === 1) throw new Error('not what is sent: sesame');
     });
     const far = collect();
-    worker.engine.work(NEAR, { run: near.run, options: { ...ONCE, backoffMs: 10 } });
-    worker.engine.work(FAR, { run: far.run, options: ONCE });
+    worker.engine.work(NEAR, { handle: near.handle, options: { ...ONCE, backoffMs: 10 } });
+    worker.engine.work(FAR, { handle: far.handle, options: ONCE });
     await worker.engine.start();
     onTestFinished(() => worker.close());
     await Promise.all([near.given(2), far.given(1)]);

@@ -90,7 +90,7 @@ describe('traces of what people ask for', () => {
     await looked;
     await world.restart(async () => undefined);
     await world.slack.until(() =>
-      world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('all 2 servers are reachable'),
+      world.slack.messages(TEAM, CHANNEL)[0]?.text.includes('both servers are reachable'),
     );
 
     const trace = traceWith(await spans(), 'command test');
@@ -140,7 +140,7 @@ it('says that the last spans were lost where the collector does not answer', asy
     return new Promise(() => undefined);
   });
   const tracing = await traceTo(collector, (line) => lines.push(line), clock);
-  await tracing.run({ name: 'work', kind: 'internal' }, async () => undefined);
+  await tracing.trace({ name: 'work', kind: 'internal' }, async () => undefined);
 
   const closed = tracing.close();
   await asked;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { say } from '../../src/views/blocks/message.ts';
+import { say } from '../../src/views/blocks/make-blocks.ts';
 import { HASTY } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
@@ -13,7 +13,7 @@ test.for([{ malformed: true }, { drop: 'after' as const }])(
   async (fault, { world }) => {
     world.slack.fault({ method: 'chat.postMessage', ...fault, times: 1 });
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.slack.until(() => roots(world).at(-1)?.text.includes('all 2 servers are reachable'));
+    await world.slack.until(() => roots(world).at(-1)?.text.includes('both servers are reachable'));
     expect(new Set(roots(world).map((root) => root.client_msg_id)).size).toBe(1);
     expect(await world.app.parts.metrics.text()).toMatch(
       /^deckhand_possible_duplicates_total\{what="post"\} 1$/m,

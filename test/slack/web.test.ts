@@ -6,7 +6,7 @@ import { mayHavePosted } from '../../src/slack/failure.ts';
 import { BACKGROUND, createEditBudget, withRetries } from '../../src/slack/rate-limit.ts';
 import { createSlack } from '../../src/slack/slack.ts';
 import { createWeb } from '../../src/slack/web.ts';
-import { say } from '../../src/views/blocks/message.ts';
+import { say } from '../../src/views/blocks/make-blocks.ts';
 import { HASTY } from '../support/faults.ts';
 import { listenHere } from '../support/free-port.ts';
 import { createManualClock } from '../support/manual-clock.ts';

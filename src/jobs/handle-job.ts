@@ -24,7 +24,7 @@ export interface RunningJob {
   abort: AbortController;
 }
 
-export interface RunContext {
+export interface JobContext {
   backend: JobsBackend;
   /** From 0 to 1, for the jitter of retries. */
   random: () => number;
@@ -46,10 +46,10 @@ interface Ending {
  * Runs a job once and stores the outcome. Rejects only if it could not store the outcome.
  * @returns the delay of the next attempt in milliseconds, if there is one
  */
-export function runJob(
+export function handleJob(
   queue: WorkedQueue,
   running: RunningJob,
-  context: RunContext,
+  context: JobContext,
 ): Promise<number | undefined> {
   const { workspace, attempt, traceparent: parent = null } = running.job;
   const attributes = () => ({
@@ -60,7 +60,7 @@ export function runJob(
     'deckhand.attempt': attempt,
   });
   const start = { name: `process ${queue.name}`, kind: 'consumer', attributes, parent } as const;
-  return context.tracing.run(start, async (span) => {
+  return context.tracing.trace(start, async (span) => {
     const ending = await runOnce(queue, running, context);
     if (ending === undefined) return undefined;
     const { outcome, store, retryMs } = ending;
@@ -72,11 +72,11 @@ export function runJob(
   });
 }
 
-/** Returns undefined if another process may have the job. */
+/** Returns undefined if the job was cancelled. */
 async function runOnce(
   queue: WorkedQueue,
   { job, abort }: RunningJob,
-  context: RunContext,
+  context: JobContext,
 ): Promise<Ending | undefined> {
   const { backend, log } = context;
   const { id, workspace, attempt } = job;
@@ -90,7 +90,7 @@ async function runOnce(
   const key = job.key?.slice(makeJobKey(workspace, '').length);
   try {
     abort.signal.throwIfAborted();
-    await queue.worker.run(workspace, { id, key, data, attempt, signal: abort.signal });
+    await queue.worker.handle(workspace, { id, key, data, attempt, signal: abort.signal });
     return { outcome: 'done', store: () => backend.finish(job, queue) };
   } catch (error) {
     if (!abort.signal.aborted && error instanceof JobPostponed) {
@@ -99,8 +99,11 @@ async function runOnce(
     }
     if (!abort.signal.aborted) return releaseForRetry(queue, job, data, error, context);
     const { reason } = abort.signal;
-    if (!(reason instanceof JobAborted && reason.reason === 'draining')) return undefined;
-    return { outcome: 'handed_back', store: () => backend.release(job, 0) };
+    if (!(reason instanceof JobAborted) || reason.reason === 'cancelled') return undefined;
+    if (reason.reason === 'draining') return { outcome: 'handed_back', store: () => backend.release(job, 0) };
+    // If another replica has the job by now, this changes nothing. If the database is away, the job waits for the end of its lease.
+    const store = () => backend.release(job, 0).catch(() => undefined);
+    return { outcome: 'handed_back', retryMs: 0, store };
   }
 }
 
@@ -110,7 +113,7 @@ async function releaseForRetry(
   job: ClaimedJob,
   data: unknown,
   error: unknown,
-  { backend, log, random }: RunContext,
+  { backend, log, random }: JobContext,
 ): Promise<Ending> {
   const { attempts, backoffMs } = queue.worker.options;
   const names = { queue: queue.name, job: job.id, attempt: job.attempt };
