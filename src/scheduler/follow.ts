@@ -198,7 +198,7 @@ export class Follower<State extends Followed, View extends { kind: string }> {
       queue: kind.queue,
       schema: Pointer,
       options: { concurrency: FOLLOWED_AT_ONCE, attempts: 5, backoffMs: 1000, isSleeper: true },
-      run: (workspace, job) => this.#run(workspace, job),
+      handle: (workspace, job) => this.#handle(workspace, job),
       onDeadLetter: (workspace, data, error) => this.#endDead(workspace, data, error),
     });
   }
@@ -222,7 +222,7 @@ export class Follower<State extends Followed, View extends { kind: string }> {
     return new Following(workspace, this.#kind, { id, state }, job);
   }
 
-  async #run(workspace: Workspace, job: Job<Pointer>): Promise<void> {
+  async #handle(workspace: Workspace, job: Job<Pointer>): Promise<void> {
     const following = await this.#open(workspace, job.data, job);
     if (following === undefined) return;
     const { clock, config, metrics } = workspace;

@@ -2,13 +2,13 @@ import { INVOICE_SCHEDULES, type KeyUse, SCHEDULES } from '../records/accounts.t
 import type { Schedule, ScheduleKind, ScheduleOf } from '../records/schedules.ts';
 import type { JobDefinition } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { digestJob } from './digests/digest.ts';
-import { GUARD_CHECKS, GUARD_OUTCOMES, GUARD_RUNS, runGuard } from './guards/guard.ts';
+import { digestJob } from './digests/post-digest.ts';
+import { GUARD_CHECKS, GUARD_OUTCOMES, GUARD_RUNS, runGuard } from './guards/guard-runs.ts';
 import { INVOICES, prepareNotices } from './invoices/notices.ts';
+import { prepareTimed, startTimed } from './schedules/occurrences.ts';
 import { defineSourceJobs, forgetPolling, startPolling } from './schedules/polling.ts';
-import { prepareTimed, startTimed } from './schedules/timed.ts';
 import { ACTIVITY } from './watches/feed.ts';
-import { endUnwatched, planSettling, SETTLE_PUSHES } from './watches/push.ts';
+import { endUnwatched, planSettling, SETTLE_PUSHES } from './watches/switch-push.ts';
 import { prepareWatch } from './watches/watches.ts';
 
 /** The work of a kind of schedule. */

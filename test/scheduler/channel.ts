@@ -1,3 +1,4 @@
+import { isCard, sayThere } from '../support/asking.ts';
 import { test as base } from '../support/fixtures.ts';
 import {
   ACCOUNT,
@@ -23,7 +24,9 @@ export const OTHER = 'C0BILLING';
 
 export const roots = ({ slack }: TestWorld, channel = CHANNEL) => slack.messages(TEAM, channel);
 export const texts = (world: TestWorld, channel = CHANNEL) => roots(world, channel).map(({ text }) => text);
-export const shown = (world: TestWorld, channel = CHANNEL) => JSON.stringify(roots(world, channel));
+/** Messages of the channel, with the lines in the threads of its cards. */
+export const shown = (world: TestWorld, channel = CHANNEL) =>
+  JSON.stringify([...roots(world, channel), ...lines(world, channel)]);
 export const dms = ({ slack }: TestWorld) => slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text);
 
 export const untilShown = (world: TestWorld, words: string, channel = CHANNEL) =>
@@ -33,25 +36,35 @@ export const untilShown = (world: TestWorld, words: string, channel = CHANNEL) =
 export const thread = (world: TestWorld, ts = roots(world).at(-1)?.ts ?? '') =>
   world.slack.thread(TEAM, CHANNEL, ts).map(({ text }) => text);
 
-/** Messages that are no card of a watch, and no answer about one. */
-export const news = (world: TestWorld, channel = CHANNEL) =>
-  roots(world, channel).filter(({ text }) => !/now hears|the watch of/.test(text));
+/** The channel's cards, the latest last. */
+export const cards = (world: TestWorld, channel = CHANNEL) => roots(world, channel).filter(isCard);
 
-/** Sends a command of the admin. Returns the channel's answer, text and blocks as JSON. */
+/** The lines in the threads of the channel's cards. */
+export const lines = (world: TestWorld, channel = CHANNEL) =>
+  cards(world, channel).flatMap(({ ts }) => world.slack.thread(TEAM, channel, ts));
+
+/** Messages that are no card of the channel, and no line of its thread that the channel gets too. */
+export const news = (world: TestWorld, channel = CHANNEL) =>
+  roots(world, channel).filter(
+    (message) => !isCard(message) && !/> (?:paused|removed) the watch/.test(message.text),
+  );
+
+/** Sends a command of the admin. Returns the answer, text and blocks as JSON. */
 export async function say(world: TestWorld, line: string, channel = CHANNEL): Promise<string> {
-  const before = roots(world, channel).length;
-  await world.as('admin').command(channel, `/deckhand ${line}`);
-  await world.slack.until(() => roots(world, channel).length > before, { what: `an answer to ${line}` });
-  return JSON.stringify(roots(world, channel).at(-1));
+  return JSON.stringify(await sayThere(world, line, channel));
 }
 
-/** Clicks the button of a message of the channel, by default of the latest. */
+/** Clicks a button, by default of the latest private answer that has it, else of the latest message of the channel. */
 export function press(
   world: TestWorld,
   actionId: string,
-  { who = 'admin', ts = roots(world).at(-1)?.ts ?? '' }: { who?: keyof typeof PEOPLE; ts?: string } = {},
+  { who = 'admin', ts }: { who?: keyof typeof PEOPLE; ts?: string } = {},
 ) {
-  return world.as(who).click({ channel: CHANNEL, ts }, { actionId });
+  const answer = world.slack
+    .ephemerals(TEAM, PEOPLE[who])
+    .findLast(({ blocks }) => JSON.stringify(blocks).includes(`"${actionId}"`));
+  const latest = answer ?? roots(world).at(-1);
+  return world.as(who).click({ channel: CHANNEL, ts: ts ?? latest?.ts ?? '' }, { actionId });
 }
 
 interface Deployment {

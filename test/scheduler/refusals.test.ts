@@ -26,7 +26,7 @@ test('a channel that cannot be posted in and is bound to a project is said priva
   world,
 }) => {
   for (const [line, words] of [
-    ['use storefront', 'bound this channel to *Storefront*'],
+    ['use storefront', 'bound this channel to Storefront'],
     ['use none', 'unbound this channel'],
   ] as const) {
     world.slack.fault({ method: 'chat.postMessage', error: 'not_in_channel', times: 1 });
@@ -57,10 +57,10 @@ describe('a channel where replies are refused', () => {
   test('has no replies of later runs, until the settings turn threads on', async ({ world }) => {
     const allow = world.slack.policy(TEAM, { threads: 'cannot_reply_to_message' });
     await run(world);
-    await world.slack.until(() => texts(world)[0]?.includes('all 2 servers are reachable'));
+    await world.slack.until(() => texts(world)[0]?.includes('both servers are reachable'));
     allow();
     await run(world);
-    await world.slack.until(() => texts(world)[1]?.includes('all 2 servers are reachable'));
+    await world.slack.until(() => texts(world)[1]?.includes('both servers are reachable'));
     expect(thread(world)).toEqual([]);
     const ann = world.as('admin');
     await ann.command(CHANNEL, '/deckhand settings');
@@ -124,7 +124,7 @@ describe('a message that may not be edited', () => {
       const { ts } = await world.slack.until(() => reply('no longer followed'));
       world.service.clock.advance(3_600_000);
       await press(world, 'test:check', { who: 'member', ts });
-      await world.slack.until(() => reply('Storefront: all 2 servers'));
+      await world.slack.until(() => reply('Storefront: both servers'));
     });
   });
 });
@@ -148,16 +148,16 @@ describe('a message that is deleted before its replies', () => {
   test('of a failure stops no watch, and the next failure has a message', async ({ world }) => {
     await say(world, 'watch all failures');
     deploy(world, 'failed1', { succeeded: false });
-    await untilShown(world, 'failing since');
+    await untilShown(world, 'failed at');
     await world.logged('"event":"follow_ended"');
-    const end = deleteWith(world, '2 failures');
+    const end = deleteWith(world, '2 deployments failed');
     deploy(world, 'failed2', { succeeded: false });
-    await world.slack.until(() => !shown(world).includes('failing since'));
+    await world.slack.until(() => !shown(world).includes('failed at'));
     await polls(world);
     end();
     expect(roots(world)).toHaveLength(1);
     deploy(world, 'failed3', { succeeded: false });
-    await untilShown(world, '3 failures');
+    await untilShown(world, '3 deployments failed');
     expect(roots(world)).toHaveLength(2);
     expect(dms(world)).toEqual([]);
   });

@@ -81,7 +81,7 @@ async function openRunning() {
     return world.time.now() - from;
   }
   await world.as('member').command(CHANNEL, '/deckhand test storefront');
-  await passUntil(() => replies().some((text) => text.includes('Started')));
+  await passUntil(() => replies().some((text) => text.includes('The test started')));
   return { world, root, replies, passUntil };
 }
 
@@ -91,20 +91,18 @@ it('a run shows its outcome once Slack is back, however long it was away', async
   await world.pass(40 * MINUTE);
   expect(root()).toContain('running');
   back();
-  const waited = await passUntil(() => root().includes('all 2 servers are reachable') === true);
+  const waited = await passUntil(() => root().includes('both servers are reachable') === true);
   expect(waited).toBeLessThan(2 * MINUTE);
-  await passUntil(() => replies()[0]?.includes('All 2 servers are reachable') === true);
-  expect(replies().filter((text) => text.includes('Started'))).toEqual([]);
+  await passUntil(() => replies()[0]?.includes('Both servers are reachable') === true);
+  expect(replies().filter((text) => text.includes('The test started'))).toEqual([]);
 });
 
 it('a run whose message Slack does not edit has its outcome in the thread, and in the message later', async () => {
   const { world, root, replies, passUntil } = await openRunning();
   const back = world.slack.fault({ method: 'chat.update', status: 500 });
-  const waited = await passUntil(() =>
-    replies().some((text) => text.includes('all 2 servers are reachable')),
-  );
+  const waited = await passUntil(() => replies().some((text) => text.includes('both servers are reachable')));
   expect(waited).toBeLessThan(MINUTE);
   expect(root()).toContain('running');
   back();
-  await passUntil(() => root().includes('all 2 servers are reachable') === true);
+  await passUntil(() => root().includes('both servers are reachable') === true);
 });

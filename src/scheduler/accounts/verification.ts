@@ -13,7 +13,7 @@ import {
   neverVerifiedMessage,
   verifiedButRefusedMessage,
   verifiedMessage,
-} from '../../views/accounts/signup.ts';
+} from '../../views/accounts/signup-messages.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -124,5 +124,5 @@ export const WATCH_VERIFICATION = defineJob({
   queue: 'watch-verification',
   schema: Watched,
   options: { concurrency: 10, attempts: 5, backoffMs: 60_000 },
-  run: watchVerification,
+  handle: watchVerification,
 });

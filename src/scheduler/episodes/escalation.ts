@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { deliver, mayBeMentioned, postReplies } from '../../cards/deliver.ts';
-import { isSameProject } from '../../core/project-ref.ts';
+import type { Message } from '../../core/message.ts';
+import { isInScope } from '../../core/project-ref.ts';
+import { findProjectPage } from '../../core/service-pages.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import type { JobType } from '../../jobs/jobs.ts';
 import {
   changeEpisode,
-  EPISODE_JOBS,
   type Episode,
   type EpisodeRecord,
   episodeRecords,
@@ -13,13 +14,21 @@ import {
   makeProjectRef,
   type Subject,
 } from '../../records/episodes.ts';
-import { type Escalation, nextOpening, type Schedule } from '../../records/schedules.ts';
+import { findQuiet, listQuiets } from '../../records/quiets.ts';
+import {
+  type Escalation,
+  type Guard,
+  nextOpening,
+  type Schedule,
+  type Watch,
+} from '../../records/schedules.ts';
 import { changeTogether, putShared, readShared } from '../../records/shared-failures.ts';
 import { isRefusal, undefinedOnSlackError } from '../../slack/failure.ts';
 import { escalationReply } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { groupExists } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { EPISODE_JOBS } from './queues.ts';
 
 /** The subject's key, the episode's id, and when the mention is due. */
 export const EscalationJob = z.object({ key: z.string(), episode: z.string(), at: z.number() });
@@ -31,7 +40,7 @@ const ESCALATION_JOBS: JobType<EscalationJob> = { queue: 'escalations', schema: 
 export const ESCALATE = defineJob({
   ...ESCALATION_JOBS,
   options: { concurrency: 20, attempts: 10, backoffMs: 15_000 },
-  run: (workspace, { data, signal }) => {
+  handle: (workspace, { data, signal }) => {
     // Clicks and new failures take the same lock.
     const work = workspace.store.exclusive(`episode ${data.key}`, () => escalate(workspace, data, signal));
     return undefinedOnSlackError(work, 'gone', 'forbidden');
@@ -42,10 +51,12 @@ export const ESCALATE = defineJob({
 export async function planEscalation(workspace: Workspace, key: string): Promise<void> {
   const record = await episodeRecords(workspace.store).get(key);
   const episode = record && failingNow(record);
-  if (record === undefined || episode === undefined) return;
-  const times = (await listMentions(workspace, record, episode)).map(({ at }) => at);
+  // An outage mentions people once for all of it.
+  if (record === undefined || episode === undefined || episode.outage !== undefined) return;
+  const times = (await listMentions(workspace, [record.subject], episode)).map(({ at }) => at);
   if (times.length === 0) return;
-  const at = episode.owner === undefined ? Math.min(...times) : nextLook(workspace.clock.now());
+  const isFree = episode.owner === undefined || episode.isWorse === true;
+  const at = isFree ? Math.min(...times) : nextLook(workspace.clock.now());
   await workspace.jobs.send(
     ESCALATION_JOBS,
     { key, episode: episode.id, at },
@@ -56,7 +67,11 @@ export async function planEscalation(workspace: Workspace, key: string): Promise
 /** Plans mentions for open failures after a schedule was edited, resumed or restored. Safe to repeat. */
 export async function replanEscalations(workspace: Workspace, { id }: Pick<Schedule, 'id'>): Promise<void> {
   for (const { id: key, doc } of await episodeRecords(workspace.store).list())
-    if (failingNow(doc)?.escalates?.includes(id)) await planEscalation(workspace, key);
+    if (failingNow(doc)?.escalates?.includes(id))
+      // This job draws its outage, and plans the mention for that.
+      await (failingNow(doc)?.outage === undefined
+        ? planEscalation(workspace, key)
+        : workspace.jobs.send(EPISODE_JOBS, { key }));
 }
 
 async function escalate(
@@ -67,15 +82,17 @@ async function escalate(
   const records = episodeRecords(workspace.store);
   const record = await records.get(key);
   const episode = record && failingNow(record);
-  if (record === undefined || episode?.id !== id) return;
+  if (record === undefined || episode?.id !== id || episode.outage !== undefined) return;
   // The database starts jobs by its own clock, which may be ahead.
   const now = Math.max(workspace.clock.now(), plannedAt);
   const { owner } = episode;
   const isOwned = owner !== undefined && (await workspace.roles.excluded(owner)) === undefined;
-  const mentions = isOwned ? [] : await listMentions(workspace, record, episode);
+  const mentions =
+    isOwned && episode.isWorse !== true ? [] : await listMentions(workspace, [record.subject], episode);
   const due = mentions.filter(({ at }) => at <= now);
   if (due.length > 0) {
-    await postMentions(workspace, record, episode, {
+    const about = isOwned ? episode : { ...episode, isWorse: false };
+    await postMentions(workspace, record, about, {
       due: [...new Set(due.map(({ mention }) => mention))],
       signal,
     });
@@ -87,7 +104,7 @@ async function escalate(
 }
 
 /** Removes a person who has left from their failure, in its messages too. */
-async function removeOwner(
+export async function removeOwner(
   { clock, store, jobs }: Workspace,
   subject: Subject,
   key: string,
@@ -113,27 +130,33 @@ async function removeOwner(
 const LOOK_MS = 15 * MINUTE_MS;
 
 /** The same for each caller within a look, so that one job is sent. */
-function nextLook(now: number): number {
+export function nextLook(now: number): number {
   return (Math.floor(now / LOOK_MS) + 1) * LOOK_MS;
 }
 
 /**
  * The people and groups to mention, and when, if nobody has the failure. Skips those already mentioned.
  */
-async function listMentions(
-  { schedules, clock }: Workspace,
-  { subject }: EpisodeRecord,
-  { idleSince, escalates = [], mentioned = [] }: Episode,
+export async function listMentions(
+  { schedules, clock, store }: Workspace,
+  all: readonly Subject[],
+  { idleSince, escalates = [], mentioned = [] }: Pick<Episode, 'idleSince' | 'escalates' | 'mentioned'>,
 ): Promise<Array<Escalation & { at: number }>> {
   if (idleSince === undefined) return [];
-  const kind = subject.kind === 'deployments' ? 'watch' : 'guard';
-  const followers = await Promise.all(escalates.map((id) => schedules.get(kind, id)));
+  const quiets = await listQuiets(store, all[0]?.channel ?? '', clock.now());
+  // The end of the quiet plans their mentions.
+  const subjects = all.filter((subject) => findQuiet(quiets, subject, clock.now()) === undefined);
+  const hasWatch = subjects.some(({ kind }) => kind === 'deployments');
+  const hasGuard = subjects.some(({ kind }) => kind === 'reachability');
+  const read = async (id: string): Promise<Guard | Watch | undefined> =>
+    (hasWatch ? await schedules.get('watch', id) : undefined) ??
+    (hasGuard ? await schedules.get('guard', id) : undefined);
+  const followers = await Promise.all(escalates.map(read));
   return followers.flatMap((schedule) => {
     const { escalation } = schedule ?? {};
     if (schedule?.state.kind !== 'active' || escalation === undefined) return [];
     // The schedule may have been edited to follow another project.
-    if (schedule.project !== undefined && !isSameProject(schedule.project, makeProjectRef(subject)))
-      return [];
+    if (!subjects.some((one) => isInScope(schedule, makeProjectRef(one)))) return [];
     if (mentioned.includes(escalation.mention)) return [];
     const due = idleSince + escalation.after * MINUTE_MS;
     const hours = schedule.kind === 'watch' ? schedule.hours : undefined;
@@ -142,28 +165,45 @@ async function listMentions(
   });
 }
 
-/** Posts a reply, or a new message if Slack rejects replies or somebody deleted the failure's message. */
 async function postMentions(
   workspace: Workspace,
   { subject }: EpisodeRecord,
   episode: Episode,
   { due, signal }: { due: readonly string[]; signal: AbortSignal },
 ): Promise<void> {
-  const { id, rootRef, idleSince = 0 } = episode;
-  const present: string[] = [];
-  for (const mention of due) if (await isPresent(workspace, mention)) present.push(mention);
-  const about = { ...subject, isAccountShown: await workspace.accounts.hasSeveral() };
+  const { id, rootRef, idleSince = 0, restarts = 0 } = episode;
+  const present = await listPresent(workspace, due);
+  const about = {
+    ...subject,
+    isAccountShown: await workspace.accounts.hasSeveral(),
+    url: findProjectPage(workspace.pages, subject),
+  };
   const message = escalationReply(about, episode, present, workspace.clock.now() - idleSince);
-  const name = `mention ${due.toSorted().join(' ')}`;
-  const { channel } = subject;
-  const place = { id: `episode ${id}`, channel, signal };
+  const name = `mention ${due.toSorted().join(' ')}${restarts === 0 ? '' : ` ${restarts}`}`;
+  const thread = { id: `episode ${id}`, channel: subject.channel, threadTs: rootRef?.ts, signal };
+  await replyOrPost(workspace, thread, [name, message]);
+}
+
+/** Posts a reply, or a new message if Slack rejects replies or somebody deleted the message above it. */
+export async function replyOrPost(
+  workspace: Workspace,
+  thread: { id: string; channel: string; threadTs: string | undefined; signal: AbortSignal },
+  [name, message]: [name: string, message: Message],
+): Promise<void> {
   try {
-    const thread = { ...place, threadTs: rootRef?.ts };
     if ((await postReplies(workspace, thread, [[name, message]])) === 'posted') return;
   } catch (error) {
     if (!isRefusal(error)) throw error;
   }
-  await deliver(workspace, { ...place, id: `${place.id} ${name} alone`, message });
+  const { id, channel, signal } = thread;
+  await deliver(workspace, { id: `${id} ${name} alone`, channel, signal, message });
+}
+
+/** Leaves out those who are not present. */
+export async function listPresent(workspace: Workspace, mentions: Iterable<string>): Promise<string[]> {
+  const present: string[] = [];
+  for (const mention of mentions) if (await isPresent(workspace, mention)) present.push(mention);
+  return present;
 }
 
 /** Returns false for a deleted group, and for a person who may no longer use Deckhand. */

@@ -1,7 +1,8 @@
 import { postReplies } from '../../cards/deliver.ts';
 import { AccountFailure } from '../../core/errors.ts';
-import { spellName } from '../../core/names.ts';
-import { isSameProject } from '../../core/project-ref.ts';
+import { isNamed, spellName } from '../../core/names.ts';
+import { isSameProject, projectId } from '../../core/project-ref.ts';
+import { findProjectPage } from '../../core/service-pages.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
 import {
   changeEpisode,
@@ -12,18 +13,26 @@ import {
   type ShownSubject,
   type Subject,
 } from '../../records/episodes.ts';
+import { isFailed } from '../../records/failure-rules.ts';
+import { findQuiet, listQuiets, readQuiet } from '../../records/quiets.ts';
+import type { SkippedRows } from '../../service/call.ts';
+import type { Project } from '../../service/projects.ts';
+import { listServers } from '../../service/servers.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { reminderReply } from '../../views/episodes/episode.ts';
+import { listFailing, outageReminder } from '../../views/episodes/outage.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { closeEpisode } from './episodes.ts';
+import { closeEpisode } from './change-episodes.ts';
+import { type OutageRef, readOutage } from './count-failures.ts';
 import { LOOKS, type LookJob, planLook } from './plan-look.ts';
+import { REVIEW_FAILURES } from './queues.ts';
 
 /** Looks after an open failure: whether its project still exists, and whether somebody is on it. */
 export const LOOK = defineJob({
   ...LOOKS,
   options: { concurrency: 20, attempts: 10, backoffMs: 15_000 },
-  run: (workspace, { data, signal }) =>
+  handle: (workspace, { data, signal }) =>
     undefinedOnSlackError(look(workspace, data, signal), 'gone', 'forbidden'),
 });
 
@@ -45,6 +54,7 @@ async function look(
   }
   if (isMissed !== (episode.isMissed ?? false))
     await records.update(key, (current) => changeEpisode(current, id, { isMissed }));
+  if (!isMissed) await settleRenamed(workspace, subject, key);
   await planLook(workspace, { key, episode: id, newsAt: episode.newsAt, after: at });
   await remind(workspace, subject, episode, signal);
 }
@@ -57,10 +67,37 @@ async function isUnlisted({ accounts, projects }: Workspace, subject: Subject): 
     // Without an identifier, the project may have moved to another permalink.
     const isNamesake = ({ name }: { name: string }): boolean =>
       project.identifier === undefined && spellName(name) === spellName(project.name);
-    return !(await projects.list(account)).some((one) => isSameProject(one, project) || isNamesake(one));
+    const isListed = (all: readonly Project[]): boolean =>
+      all.some((one) => isSameProject(one, project) || isNamesake(one));
+    if (isListed(await projects.list(account))) return false;
+    // It may be missing in a list that is not whole.
+    const skipped: SkippedRows[] = [];
+    return !isListed(await projects.look(account, { skipped })) && skipped.length === 0;
   } catch (error) {
     if (error instanceof AccountFailure) return false;
     throw error;
+  }
+}
+
+/** Ends the failure of a server that was renamed or removed since, if a deployment to the others succeeded. */
+async function settleRenamed(workspace: Workspace, subject: Subject, key: string): Promise<void> {
+  const { accounts, jobs, ledger } = workspace;
+  const { kind, account: name, project, channel } = subject;
+  const standing = kind === 'deployments' ? await ledger.standings.get(name, project) : undefined;
+  const account = await accounts.get(name);
+  const isMixed = standing?.servers.some(isFailed) && !standing.servers.every(isFailed);
+  if (!isMixed || account?.state !== 'ok') return;
+  try {
+    const skipped: SkippedRows[] = [];
+    const servers = await accounts.use(account, (client) =>
+      listServers(client, projectId(makeProjectRef(subject)), { skipped }),
+    );
+    // The server may be missing in a list that is not whole.
+    if (!servers?.length || skipped.length > 0) return;
+    await ledger.settleUnlisted(name, project, (server) => servers.some((one) => isNamed(one, server)));
+    await jobs.send(REVIEW_FAILURES, { channel, account: name, key });
+  } catch (error) {
+    if (!(error instanceof AccountFailure)) throw error;
   }
 }
 
@@ -73,11 +110,40 @@ async function remind(
   { id, owner, idleSince, rootRef, ...episode }: Episode,
   signal: AbortSignal,
 ): Promise<void> {
+  if (episode.outage !== undefined) return remindOutage(workspace, subject, episode.outage, signal);
   // In a direct message, nobody could take it.
   if (owner !== undefined || idleSince === undefined || subject.person !== undefined) return;
-  if (workspace.clock.now() - idleSince < UNOWNED_MS) return;
-  const about: ShownSubject = { ...subject, isAccountShown: await workspace.accounts.hasSeveral() };
+  const now = workspace.clock.now();
+  if (now - idleSince < UNOWNED_MS) return;
+  if ((await readQuiet(workspace.store, subject, now)) !== undefined) return;
+  const about: ShownSubject = {
+    ...subject,
+    isAccountShown: await workspace.accounts.hasSeveral(),
+    url: findProjectPage(workspace.pages, subject),
+  };
   const message = reminderReply(about, { ...episode, id, idleSince });
   const thread = { id: `episode ${id}`, channel: subject.channel, threadTs: rootRef?.ts, signal };
   await postReplies(workspace, thread, [['reminder', message]]);
+}
+
+/** One reminder for all failures of an outage, whichever of them is looked at first. */
+async function remindOutage(
+  workspace: Workspace,
+  subject: Subject,
+  ref: OutageRef,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = workspace.clock.now();
+  const state = await readOutage(workspace, ref);
+  const { owner, idleSince = now, root } = state?.outage ?? {};
+  if (state === undefined || owner !== undefined || subject.person !== undefined) return;
+  if (now - idleSince < UNOWNED_MS) return;
+  const failing = listFailing(state.view);
+  const quiets = await listQuiets(workspace.store, subject.channel, now);
+  const isFree = failing.some(
+    (one) => one.episode.owner === undefined && findQuiet(quiets, one.subject, now) === undefined,
+  );
+  if (!isFree) return;
+  const thread = { id: state.outage.id, channel: subject.channel, threadTs: root?.ts, signal };
+  await postReplies(workspace, thread, [['reminder', outageReminder(state.view)]]);
 }

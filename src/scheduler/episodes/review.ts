@@ -1,4 +1,4 @@
-import { isSameProject } from '../../core/project-ref.ts';
+import { isInScope } from '../../core/project-ref.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import {
   type Episode,
@@ -10,21 +10,30 @@ import {
   type Subject,
   subjectKey,
 } from '../../records/episodes.ts';
-import { findFollowedServers, isFailed, isSettled, makeSubject, readLatest } from '../../records/failing.ts';
-import { type FailureReview, type Guard, REVIEW_FAILURES, type Watch } from '../../records/schedules.ts';
+import {
+  findFollowedServers,
+  isFailed,
+  isSettled,
+  makeSubject,
+  readLatest,
+} from '../../records/failure-rules.ts';
+import type { Guard, Watch } from '../../records/schedules.ts';
 import { findShared } from '../../records/shared-failures.ts';
 import type { ServerStanding, Standing } from '../../records/standings.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { closeEpisode, drawPaused, noteOutcomes, reopenEpisode } from './episodes.ts';
+import { dropUnfollowedQuiets } from './begin-quiet.ts';
+import { closeEpisode, drawPaused, noteOutcomes, reopenEpisode } from './change-episodes.ts';
+import { readFindMentioned } from './find-mentioned.ts';
+import { type FailureReview, REVIEW_FAILURES } from './queues.ts';
 import { makeFailure, makeSuccess } from './standing-failure.ts';
 
 /** Brings the failures of a channel up to date, after it began or ceased to follow something. Safe to repeat. */
 export const REVIEW = defineJob({
   ...REVIEW_FAILURES,
   options: { concurrency: 20, attempts: 10, backoffMs: 15_000 },
-  run: (workspace, { data, signal }) =>
+  handle: (workspace, { data, signal }) =>
     undefinedOnSlackError(review(workspace, data, signal), 'gone', 'forbidden'),
 });
 
@@ -46,10 +55,10 @@ async function review(
   const all = [...(await workspace.schedules.list('watch')), ...(await workspace.schedules.list('guard'))];
   const followers: Follower[] = all.filter((one) => one.channel === channel && one.account === account);
   for (const record of here) await reviewRecord(workspace, record, followers, signal);
+  if (key === undefined) await dropUnfollowedQuiets(workspace, channel);
   const watches = followers.filter(({ state }) => state.kind === 'active').filter(isOfChannel);
   if (key === undefined && watches.length > 0)
     await showOpen(workspace, { channel, account }, watches, signal);
-  if (key === undefined) await followStandings(workspace, { channel, account }, followers);
 }
 
 function isOfChannel(one: Follower): one is Watch {
@@ -67,10 +76,7 @@ async function reviewRecord(
   if (episode === undefined) return;
   const key = subjectKey(subject);
   const kind = subject.kind === 'deployments' ? 'watch' : 'guard';
-  const own = followers.filter(
-    (one) =>
-      one.kind === kind && (one.project === undefined || isSameProject(one.project, makeProjectRef(subject))),
-  );
+  const own = followers.filter((one) => one.kind === kind && isInScope(one, makeProjectRef(subject)));
   const { account, project } = subject;
   const standing = kind === 'watch' ? await workspace.ledger.standings.get(account, project) : undefined;
   const state = own.length === 0 ? 'unfollowed' : findState(standing, episode, own);
@@ -96,7 +102,10 @@ async function endMended(
   if (await isPending(workspace, subject)) return;
   const mentions = await workspace.names.mentions(subject.account);
   const servers = findFollowedServers(standing, own.map(withoutPerson), mentions);
-  await noteOutcomes(workspace, subject, [makeSuccess(standing, servers, mentions)], { signal });
+  const findMentioned = await readFindMentioned(workspace, subject.account);
+  await noteOutcomes(workspace, subject, [makeSuccess(standing, servers, findMentioned(subject.channel))], {
+    signal,
+  });
 }
 
 /** Anybody's success ends a person's own failure. */
@@ -104,8 +113,9 @@ function withoutPerson({
   account,
   project,
   ...more
-}: Follower): Pick<Watch, 'account' | 'project' | 'server'> {
-  return { account, project, server: 'server' in more ? more.server : undefined };
+}: Follower): Pick<Watch, 'account' | 'project' | 'pattern' | 'server'> {
+  const { server, pattern } = more.kind === 'watch' ? more : {};
+  return { account, project, pattern, server };
 }
 
 /** Compares an open failure with the latest deployments of the servers that the channel follows. */
@@ -130,34 +140,6 @@ async function isPending({ feeds }: Workspace, subject: Subject): Promise<boolea
   );
 }
 
-/** The next success of a server ends the failure that the channel shows, also if it did not follow it when it failed. */
-async function followStandings(
-  { feeds, ledger, store }: Workspace,
-  place: { channel: string; account: string },
-  followers: readonly Follower[],
-): Promise<void> {
-  const watches = followers.filter(({ kind }) => kind === 'watch').map(withoutPerson);
-  const open = new Set<string>();
-  for (const { doc } of await episodeRecords(store).list())
-    if (failingNow(doc) !== undefined) open.add(subjectKey(doc.subject));
-  const standings = (await ledger.standings.list(place.account)).filter(({ project }) =>
-    open.has(subjectKey({ kind: 'deployments', ...place, project })),
-  );
-  await feeds.update('watch', place, (feed) => {
-    if (feed === undefined) return undefined;
-    const failures = standings.map((standing): [string, Array<{ server: string; at: number }>] => {
-      const failed = findFollowedServers(standing, watches, new Map()).filter(isFailed);
-      return [standing.project, failed.map(({ key, latest }) => ({ server: key, at: latest.at }))];
-    });
-    const failing = { ...feed.failing, ...Object.fromEntries(failures) };
-    const remaining = Object.entries(failing).filter(([, servers]) => servers.length > 0);
-    return { ...feed, failing: Object.fromEntries(remaining) };
-  });
-}
-
-/** More new messages at once would be noise. `failing` lists them. */
-const MAX_AT_ONCE = 4;
-
 /** Shows the open failures of other channels that this one follows from now on. */
 async function showOpen(
   workspace: Workspace,
@@ -167,6 +149,7 @@ async function showOpen(
 ): Promise<void> {
   const { clock, ledger, names } = workspace;
   const mentions = await names.mentions(account);
+  const findMentioned = (await readFindMentioned(workspace, account))(channel);
   const begun: Array<{ subject: Subject; failure: Outcome }> = [];
   for (const standing of await ledger.standings.list(account)) {
     const servers = findFollowedServers(standing, watches, mentions).filter(isFailed);
@@ -178,10 +161,14 @@ async function showOpen(
       .filter((watch) => findFollowedServers(standing, [watch], mentions).some(isFailed))
       .map(({ id }) => id);
     const earlier = servers.some(({ latest }) => latest.at === other.latestAt) ? other.failures - 1 : 0;
-    begun.push({ subject, failure: { ...makeFailure(standing, servers, mentions), escalates, earlier } });
+    begun.push({
+      subject,
+      failure: { ...makeFailure(standing, servers, findMentioned), escalates, earlier },
+    });
   }
-  if (begun.length > MAX_AT_ONCE) return;
-  for (const { subject, failure } of begun) await noteOutcomes(workspace, subject, [failure], { signal });
+  const others = begun.map(({ subject, failure }) => ({ subject, outcomes: [failure] }));
+  for (const { subject, outcomes } of others)
+    await noteOutcomes(workspace, subject, outcomes, { signal, others });
 }
 
 /**

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Outcome } from '../../records/episodes.ts';
-import { readLatest } from '../../records/failing.ts';
-import { type Mentions, makePersonKey } from '../../records/service-people.ts';
+import { readLatest } from '../../records/failure-rules.ts';
+import type { FindMentioned } from '../../records/service-people.ts';
 import type { ServerStanding, Standing } from '../../records/standings.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
-import { newsLine } from '../../views/watches/watch.ts';
+import { newsLine } from '../../views/watches/watch-messages.ts';
 
 /** Maximum number of failed deployments in a message about several. */
 const MAX_LINES = 5;
@@ -13,30 +13,44 @@ const MAX_LINES = 5;
 export function makeFailure(
   standing: Standing,
   servers: readonly ServerStanding[],
-  mentions: Mentions,
+  findMentioned: FindMentioned,
 ): Outcome {
   const latestFirst = groupByDeployment(servers);
-  const lines = latestFirst
+  const news = latestFirst
     .slice(0, MAX_LINES)
-    .map((own) => newsLine(toEvent(standing, own), mentionedIn(mentions), []).line);
+    .map((own) => newsLine(toEvent(standing, own), (name) => findMentioned(name, true), []));
+  const lines = news.map(({ line }) => line);
   const since = Math.min(...servers.map((one) => one.since ?? one.latest.at));
   const names = servers.map(({ name }) => name).filter(Boolean);
   const [newest] = latestFirst[0] ?? [];
   const id = newest === undefined ? '' : makeOutcomeId(newest.latest.mark, newest.latest.user);
-  return { kind: 'failure', id, at: readLatest(servers), since, lines, servers: names };
+  return {
+    kind: 'failure',
+    id,
+    at: readLatest(servers),
+    since,
+    lines,
+    words: news[0]?.words,
+    servers: names,
+    ref: newest?.latest.ref ?? undefined,
+  };
 }
 
 /** The latest success of a project's servers. */
 export function makeSuccess(
   standing: Standing,
   servers: readonly ServerStanding[],
-  mentions: Mentions,
+  findMentioned: FindMentioned,
 ): Outcome {
   const [newest = []] = groupByDeployment(servers);
-  const { line, words } = newsLine(toEvent(standing, newest), mentionedIn(mentions), []);
+  const { line, words, rewind } = newsLine(
+    toEvent(standing, newest),
+    (name) => findMentioned(name, false),
+    [],
+  );
   const { mark = '', user } = newest[0]?.latest ?? {};
   const id = makeOutcomeId(mark, user);
-  return { kind: 'success', id, at: readLatest(servers), lines: [line], words };
+  return { kind: 'success', id, at: readLatest(servers), lines: [line], words, rewind };
 }
 
 /** The same for a deployment that is read from the feed, so that it counts once. */
@@ -50,17 +64,14 @@ function groupByDeployment(servers: readonly ServerStanding[]): ServerStanding[]
   return groups.toSorted((one, other) => readLatest(other) - readLatest(one));
 }
 
-function mentionedIn(mentions: Mentions): (name: string) => string | undefined {
-  return (name) => mentions.get(makePersonKey(name));
-}
-
 function toEvent({ name, permalink, project }: Standing, servers: readonly ServerStanding[]): ActivityEvent {
-  const { event = '', ref = null, user = null, at = 0 } = servers[0]?.latest ?? {};
+  const { event = '', ref = null, user = null, at = 0, back } = servers[0]?.latest ?? {};
   return {
     event,
     properties: { end_ref: ref, servers: servers.map((one) => one.name).filter(Boolean) },
     project: { name, permalink: permalink ?? '', identifier: project },
     user,
     created_at: new Date(at).toISOString(),
+    ...(back === undefined ? {} : { back }),
   };
 }

@@ -5,18 +5,20 @@ import { describeUnreached } from '../../core/http.ts';
 import { defined } from '../../core/json.ts';
 import { toClause } from '../../core/mrkdwn.ts';
 import { nextPollMs } from '../../core/retry.ts';
+import type { Pages } from '../../core/service-pages.ts';
 import { HOUR_MS } from '../../core/time/clock.ts';
 import type { JobType } from '../../jobs/jobs.ts';
 import type { KeyUse } from '../../records/accounts.ts';
-import type { FeedKind, FeedOf } from '../../records/feeds.ts';
-import { type FeedPlace, feedPlace, type ScheduleOf } from '../../records/schedules.ts';
-import type { Mentions } from '../../records/service-people.ts';
+import type { FeedKind } from '../../records/feeds.ts';
+import { makePaceId, openPaces, type Pace, STEADY_PACE } from '../../records/paces.ts';
+import type { FeedPlace, ScheduleOf } from '../../records/schedules.ts';
+import type { FindMentioned, Mentions } from '../../records/service-people.ts';
+import type { ActivityEvent } from '../../service/activity.ts';
 import type { AccountClient } from '../../service/client.ts';
-import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { pauseActive } from './lifecycle.ts';
-import { definePostJob, listFollowers, type Outbox, postPending } from './outbox.ts';
+import { definePostJob, type Outbox, postPending } from './outbox.ts';
+import { pauseActive } from './pause-schedule.ts';
 
 /** Something of an account that Deckhand polls for all channels whose schedules follow it. */
 export interface Source<K extends FeedKind, Page> extends Outbox, PollInterval {
@@ -24,16 +26,12 @@ export interface Source<K extends FeedKind, Page> extends Outbox, PollInterval {
   keyUse: KeyUse;
   /** @param signal of the poll; undefined if a person waits for the answer */
   fetch(client: AccountClient, signal?: AbortSignal): Promise<Page>;
-  /** The feed after a page, with a pending batch if the active schedules have news. Pure. */
-  after(feed: FeedOf<K>, followers: readonly ScheduleOf<K>[], page: Page, context: PageContext): FeedOf<K>;
-  /** Keeps a page before anybody hears of its news. */
-  keep?(workspace: Workspace, account: string, page: Page): Promise<void>;
-  /** Called before the news of a page are stored. */
-  onNews?(
+  /** Tells all channels of an account what is new in a page. Safe to repeat. @param followers the active ones */
+  takePage(
     workspace: Workspace,
-    feed: FeedOf<K>,
-    followers: readonly ScheduleOf<K>[],
+    account: string,
     page: Page,
+    followers: readonly ScheduleOf<K>[],
   ): Promise<void>;
   /**
    * Called after the news of a page are stored, and after a failed read that the service's calls asked for.
@@ -56,14 +54,19 @@ export interface PageContext {
   /** Id of the batch that may follow. */
   batch: string;
   word: string;
+  /** Undefined for news without links. */
+  pages?: Pages;
   mentions: Mentions;
+  findMentioned: FindMentioned;
+  /** True for events that the channel does not hear of, because it is quiet; without an event, for all. */
+  isQuiet(event?: ActivityEvent): boolean;
 }
 
 export function pageContext(
-  { clock, word }: Pick<Workspace, 'clock' | 'word'>,
-  mentions: Mentions,
+  { clock, pages, word }: Pick<Workspace, 'clock' | 'pages' | 'word'>,
+  people: Pick<PageContext, 'mentions' | 'findMentioned' | 'isQuiet'>,
 ): PageContext {
-  return { now: clock.now(), batch: randomUUID(), word, mentions };
+  return { now: clock.now(), batch: randomUUID(), word, pages, ...people };
 }
 
 export function defineSourceJobs<K extends FeedKind, Page>(
@@ -72,7 +75,7 @@ export function defineSourceJobs<K extends FeedKind, Page>(
   const poll = defineJob({
     ...makeJobType(source),
     options: { concurrency: 50, attempts: 5, backoffMs: 5_000 },
-    async run(workspace, job) {
+    async handle(workspace, job) {
       const { account, at } = job.data;
       const active = await listActive(workspace, source.kind, account);
       if (active.length === 0) return;
@@ -196,8 +199,7 @@ async function pollAccount<K extends FeedKind, Page>(
   };
   try {
     const page = await workspace.accounts.use(account, (client) => source.fetch(client, signal));
-    await source.keep?.(workspace, name, page);
-    await takePage(workspace, source, active, page);
+    await source.takePage(workspace, name, page, active);
     const pauseMs = await source.onRead?.(workspace, { account: name, active, page, pushed });
     return await store(makePace(workspace.clock.now(), pushed, pauseMs));
   } catch (error) {
@@ -241,45 +243,6 @@ function makePace(now: number, pushed: Poll['pushed'], pauseMs: number | undefin
   return { failures: 0, lookedAt: now, ...defined({ pauseMs, pushedAt }) };
 }
 
-async function takePage<K extends FeedKind, Page>(
-  workspace: Workspace,
-  source: Source<K, Page>,
-  followers: readonly ScheduleOf<K>[],
-  page: Page,
-): Promise<void> {
-  const mentions = await workspace.names.mentions(followers[0]?.account ?? '');
-  const byPlace = Map.groupBy(followers, feedPlace);
-  for (const feed of await workspace.feeds.list(source.kind)) {
-    const active = byPlace.get(feedPlace(feed));
-    if (active !== undefined) await takeNews(workspace, source, { feed, active, page, mentions });
-  }
-}
-
-/** Stores the channel's cursor and the news in one write, then sends the jobs that post them. */
-async function takeNews<K extends FeedKind, Page>(
-  workspace: Workspace,
-  source: Source<K, Page>,
-  {
-    feed,
-    active,
-    page,
-    mentions,
-  }: { feed: FeedOf<K>; active: readonly ScheduleOf<K>[]; page: Page; mentions: Mentions },
-): Promise<void> {
-  const first = pageContext(workspace, mentions);
-  // Most polls find nothing. Then nothing is written.
-  const isMoved = JSON.stringify(source.after(feed, active, page, first)) !== JSON.stringify(feed);
-  if (!isMoved) return postPending(workspace, source, feed);
-  await source.onNews?.(workspace, feed, active, page);
-  const context = pageContext(workspace, await workspace.names.mentions(feed.account));
-  const changed = await workspace.feeds.update(source.kind, feed, async (current) => {
-    const followers = await listFollowers(workspace, source.kind, feed);
-    const present = followers.filter(({ state }) => state.kind === 'active');
-    return current && present.length > 0 ? source.after(current, present, page, context) : current;
-  });
-  await postPending(workspace, source, changed);
-}
-
 export interface PollInterval {
   queue: string;
   intervalMs(workspace: Workspace): number;
@@ -293,31 +256,6 @@ type PollJob = z.infer<typeof PollJob>;
 
 function makeJobType({ queue }: PollInterval): JobType<PollJob> {
   return { queue, schema: PollJob };
-}
-
-/** Results of an account's latest polls. */
-export const Pace = z.object({
-  failures: z.number(),
-  retryAt: z.number().optional(),
-  /** Number of polls in a row that got `record_not_found`. */
-  notFound: z.number().optional(),
-  /** Time of the service's latest answer, milliseconds since the epoch. */
-  lookedAt: z.number().optional(),
-  /** Time of that answer, if a call of the service caused the read. */
-  pushedAt: z.number().optional(),
-  /** Wait before the next poll; an interval if left out. */
-  pauseMs: z.number().optional(),
-});
-type Pace = z.infer<typeof Pace>;
-
-const STEADY_PACE: Pace = { failures: 0 };
-
-function openPaces(store: WorkspaceStore): Collection<Pace> {
-  return store.collection('rounds', Pace);
-}
-
-function makePaceId({ queue }: PollInterval, account: string): string {
-  return `${queue} ${account}`;
 }
 
 /**

@@ -3,15 +3,15 @@ import { code } from '../../core/mrkdwn.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Account } from '../../records/accounts.ts';
 import { allows } from '../../records/channels.ts';
-import { RECONCILE_SCHEDULES, type Schedule } from '../../records/schedules.ts';
+import type { Schedule } from '../../records/schedules.ts';
 import { DATA_KEYS, GLOBAL, type Store } from '../../store/store.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../../workspace/workspace.ts';
 import { planFeedReads } from '../accounts/read-feeds.ts';
 import { SCHEDULE_TYPES } from '../schedule-types.ts';
-import { isServed, notifyResumed, type Pausing, pauseAndNotify, type Reason } from './lifecycle.ts';
-import { resumeSchedule } from './start.ts';
+import { isServed, notifyResumed, type Pausing, pauseAndNotify, type Reason } from './pause-schedule.ts';
+import { resumeSchedule } from './start-schedule.ts';
 
 /**
  * Pauses each schedule whose accounts have stopped working, or whose command is switched off in its channel.
@@ -120,10 +120,15 @@ function describeRemedy(
   return `${resumes(paused)} once an admin connects the account again with ${connect}.`;
 }
 
+/** `at`: milliseconds since the epoch. */
+export const AccountsChanged = z.object({ at: z.number() });
+
+/** Sent after accounts or the allowed commands of a channel changed. */
 export const RECONCILE = defineJob({
-  ...RECONCILE_SCHEDULES,
+  queue: 'settle-accounts',
+  schema: AccountsChanged,
   options: { concurrency: 10, attempts: 10, backoffMs: 1_000 },
-  async run(workspace, { data: { at } }) {
+  async handle(workspace, { data: { at } }) {
     await reconcileSchedules(workspace, at);
     await planFeedReads(workspace);
   },

@@ -6,11 +6,11 @@ import { projectId } from '../../core/project-ref.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { countPossibleDuplicate } from '../../observability/metrics.ts';
 import { announcedServer, setAnnounced } from '../../records/feeds.ts';
-import { rememberServers } from '../../records/servers.ts';
+import { rememberServers } from '../../records/known-servers.ts';
 import { createServer } from '../../service/servers.ts';
 import type { MessageRef } from '../../slack/slack.ts';
-import { createdNotice } from '../../views/servers/form.ts';
 import { provisioningMessage } from '../../views/servers/server.ts';
+import { createdNotice } from '../../views/servers/server-modal.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { followServer, type ServerTarget } from './provisioning.ts';
@@ -163,19 +163,28 @@ function makeTarget(
 }
 
 /** Posts in the channel, or in a direct message if Slack rejects the post, because the server already exists. */
-function postRoot(
+async function postRoot(
   workspace: Workspace,
   { user, draft, answerTs: threadTs, orderedAt: startedAt }: ServerOrder,
   target: ServerTarget,
   { attempt }: Pick<Job<OrderJob>, 'attempt'>,
 ): Promise<MessageRef> {
   const state = { kind: 'running' } as const;
+  const isAccountShown = await workspace.accounts.hasSeveral();
   return showCard(workspace, {
     id: `order ${draft.order}`,
     channel: draft.channel,
     threadTs,
     ref: undefined,
-    root: provisioningMessage({ target, requestedBy: user, startedAt, now: startedAt, state }),
+    root: provisioningMessage({
+      target,
+      pages: workspace.pages,
+      requestedBy: user,
+      isAccountShown,
+      startedAt,
+      now: startedAt,
+      state,
+    }),
     cause: state.kind,
     ifRefused: 'tell',
     person: user,
@@ -211,7 +220,7 @@ export const ADD_SERVER: JobDefinition<OrderJob> = defineJob({
   queue: 'add-server',
   schema: OrderJob,
   options: { concurrency: 50, attempts: 5, backoffMs: 1000 },
-  run: addServer,
+  handle: addServer,
   // Silence must not look like a successful order.
   async onDeadLetter(workspace, data) {
     const order = await openOrder(workspace, data);

@@ -4,7 +4,7 @@ import { bold, code } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
 import type { KeyUse } from '../../records/accounts.ts';
-import { Draft } from '../../records/servers.ts';
+import { Draft } from '../../records/known-servers.ts';
 import { Followed, Target } from '../../records/test-runs.ts';
 
 import {
@@ -17,8 +17,8 @@ import {
 import { type Addressee, notifyUser } from '../../slack/slack.ts';
 import type { Collection, WorkspaceStore } from '../../store/store.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
-import { say } from '../../views/blocks/message.ts';
-import { resourceMessage } from '../../views/servers/hosting.ts';
+import { say } from '../../views/blocks/make-blocks.ts';
+import { resourceMessage } from '../../views/servers/hosting-messages.ts';
 import {
   orderedNews,
   type ProvisioningState,
@@ -121,7 +121,8 @@ function serializeShown({ static_hosting: site, managed_vps: machine }: Server):
 export const FOLLOW_PROVISIONING = new Follower<FollowedServer, ProvisioningState>({
   queue: 'follow-provisioning',
   documents: openFollowedServers,
-  draw: ({ clock }, followed, state) => provisioningMessage({ ...followed, now: clock.now(), state }),
+  draw: ({ clock, pages }, followed, state) =>
+    provisioningMessage({ ...followed, pages, now: clock.now(), state }),
   fields: logFields,
   follow: followProvisioning,
 });
@@ -136,12 +137,13 @@ export const KEPT_MS = 7 * DAY_MS;
 
 /** Starts to follow a server in its message, once even if it is sent twice. */
 export async function followServer(
-  workspace: Pick<Workspace, 'store' | 'jobs' | 'clock'>,
-  server: FollowedServer,
+  workspace: Pick<Workspace, 'store' | 'jobs' | 'clock' | 'accounts'>,
+  server: Omit<FollowedServer, 'isAccountShown'>,
 ): Promise<void> {
   const { channel, rootTs, resumedRequest = '' } = server;
   const id = `${channel} ${rootTs} ${resumedRequest}`;
-  await openFollowedServers(workspace.store).create(id, server, workspace.clock.now() + KEPT_MS);
+  const followed = { ...server, isAccountShown: await workspace.accounts.hasSeveral() };
+  await openFollowedServers(workspace.store).create(id, followed, workspace.clock.now() + KEPT_MS);
   await FOLLOW_PROVISIONING.begin(workspace, id, id);
 }
 
@@ -227,7 +229,7 @@ export const FOLLOW_SYNC = defineJob({
   queue: 'follow-sync',
   schema: FollowedSync,
   options: { concurrency: FOLLOWED_AT_ONCE, attempts: 3, backoffMs: 1000, isSleeper: true },
-  async run(workspace, { data, signal }) {
+  async handle(workspace, { data, signal }) {
     await notifyUser(workspace.slack, data, await awaitSync(workspace, data, signal));
   },
   onDeadLetter: syncFailed,

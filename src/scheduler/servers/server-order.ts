@@ -5,12 +5,12 @@ import type { Message, ModalView } from '../../core/message.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
-import { Draft, RequestedServer } from '../../records/servers.ts';
+import { Draft, RequestedServer } from '../../records/known-servers.ts';
 import { listServers, type Server } from '../../service/servers.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';
 import { type Explained, failureMessage, failureWords } from '../../views/blocks/failures.ts';
-import { say } from '../../views/blocks/message.ts';
+import { say } from '../../views/blocks/make-blocks.ts';
 import { notice, withBanner, withFieldErrors } from '../../views/blocks/modal.ts';
 import { addReasons } from '../../views/blocks/service-failures.ts';
 import {
@@ -21,7 +21,7 @@ import {
   SERVER_ADD_TITLE,
   serverFormModal,
   unknownOutcomeWords,
-} from '../../views/servers/form.ts';
+} from '../../views/servers/server-modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** A confirmed order of a managed server. It is stored so that it is sent once. */

@@ -1,35 +1,23 @@
 import { deliver, isUndeliverable } from '../../cards/deliver.ts';
 import type { ServiceErrorKind } from '../../core/errors.ts';
 import { isDirect, type Message } from '../../core/message.ts';
-import { capitalised, toClause } from '../../core/mrkdwn.ts';
-import { projectId } from '../../core/project-ref.ts';
+import { mergeServers } from '../../records/known-servers.ts';
 import {
-  DIAGNOSIS_JOBS,
-  EPISODE_JOBS,
-  type FailedItem,
-  findFailing,
-  type Outcome,
-} from '../../records/episodes.ts';
-import { mergeServers } from '../../records/servers.ts';
-import {
-  GUARD_RESULTS,
-  type GuardCheck,
-  type GuardResult,
   isUnasked,
   makeTargetKey,
   type Run,
-  type Target,
   usualDuration,
   withDuration,
   withServerResult,
 } from '../../records/test-runs.ts';
 import { projectUrl } from '../../service/addresses.ts';
-import { isFailing, listItems, readRunTimes, summarizeRun } from '../../service/projects.ts';
+import { readRunTimes, summarizeRun } from '../../service/projects.ts';
 import { isThreadGone } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';
-import { outcomeWords, type TestState, testRootMessage } from '../../views/test-access/test-run.ts';
+import { type TestState, testRootMessage } from '../../views/test-access/test-run.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { endSteps, type RunEnding, stepEnding } from '../workflows/end-steps.ts';
+import { failingIn, tellWaiting } from '../run-ends.ts';
+import type { RunEnding } from '../workflows/end-steps.ts';
 
 /** Records the end of a run, frees its target, and notifies whoever waits for it. Safe to repeat. */
 export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding): Promise<void> {
@@ -40,14 +28,8 @@ export async function closeRun(workspace: Workspace, run: Run, ending: RunEnding
     endedAt,
   }));
   if (closed === undefined) return;
-  const { steps = [], guards = [] } = closed;
   await correctWhole(workspace, closed);
-  if ('run' in ending) await noteInEpisodes(workspace, closed, ending.run, endedAt);
-  if (steps.length > 0) await endSteps(workspace, steps, await stepEnding(workspace, closed, ending));
-  for (const check of guards) {
-    const key = `${check.id} ${check.at} ${run.requestId}`;
-    await workspace.jobs.send(GUARD_RESULTS, makeGuardResult(closed, check, ending, endedAt), { key });
-  }
+  await tellWaiting(workspace, closed, ending);
   await postToOthers(workspace, closed, ending);
 }
 
@@ -68,8 +50,6 @@ async function correctWhole(
   );
 }
 
-type EndedRun = Extract<RunEnding, { run: unknown }>['run'];
-
 const FORBIDDEN: ReadonlySet<string> = new Set<ServiceErrorKind>([
   'forbidden',
   'api_access_restricted',
@@ -87,71 +67,6 @@ function makeRunChange(run: Run, ending: RunEnding): Partial<Run> {
   const optionalServers = servers.length === 0 ? {} : { servers };
   const failing = failingIn(run.target, ending.run);
   return { status, failing, ...summarizeRun(ending.run), ...readRunTimes(ending.run), ...optionalServers };
-}
-
-/**
- * Updates the episodes of guards and failed deployments, because any test of a project shows what is
- * reachable now.
- */
-async function noteInEpisodes(
-  { jobs, store }: Workspace,
-  { target, requestId }: Run,
-  run: EndedRun,
-  at: number,
-): Promise<void> {
-  const { account, project, server } = target;
-  const items = listItems(target, run.results);
-  if (items.length === 0) return;
-  const outcome = summarizeRun(run);
-  const { words } = outcomeWords(outcome, target);
-  // A whole run no longer lists a deleted server, so no episode waits for it.
-  const isWhole = server === undefined && run.status === 'completed' && (outcome.unread ?? 0) === 0;
-  const noted: Outcome = {
-    kind: 'success',
-    id: `${requestId} seen`,
-    at,
-    lines: [capitalised(words)],
-    words,
-    items: failingIn(target, run),
-    tested: isWhole ? undefined : items.map(({ key }) => key),
-  };
-  for (const { key, kind } of await findFailing(store, { account, project: projectId(project) })) {
-    const once = { key: `${key} ${requestId}` };
-    if (kind === 'reachability') await jobs.send(EPISODE_JOBS, { key, outcome: noted }, once);
-    else await jobs.send(DIAGNOSIS_JOBS, { key }, once);
-  }
-}
-
-/** Maximum number of parts in an episode. */
-const MAX_UNREACHABLE = 20;
-
-function failingIn(target: Target, { results }: EndedRun): FailedItem[] {
-  const failing = listItems(target, results).filter(isFailing).slice(0, MAX_UNREACHABLE);
-  return failing.map(({ key, title, message }) => ({
-    key: key.slice(0, 200),
-    title: title.slice(0, 200),
-    message: message?.slice(0, 300) ?? null,
-  }));
-}
-
-function makeGuardResult(
-  { target, requestId }: Run,
-  check: GuardCheck,
-  ending: RunEnding,
-  at: number,
-): GuardResult {
-  const about = { check, requestId, at };
-  if ('status' in ending) {
-    const { reason, failure } = ending;
-    return { ...about, words: failure?.reason ?? toClause(reason), failure: failure?.kind };
-  }
-  const { run } = ending;
-  const { words, isSuccess } = outcomeWords(summarizeRun(run), target);
-  const unreachable = failingIn(target, run);
-  if (unreachable.length > 0 || isSuccess) return { ...about, words, unreachable };
-  if (run.status !== 'failed') return { ...about, words };
-  // A run without results says nothing about the servers, but deserves the same attention.
-  return { ...about, words, unreachable: [{ key: 'test', title: 'Test', message: null }] };
 }
 
 /** Posts the outcome to everybody who requested the run while no message showed it. */

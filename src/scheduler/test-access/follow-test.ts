@@ -44,8 +44,10 @@ async function followRun(following: FollowingTest): Promise<void> {
   await nameServer(following, ended);
   // The target is free before the buttons appear.
   await close(following, { run: ended });
-  const { target, layout } = following.state;
-  await following.showEnd({ kind: 'ended', run: ended }, listNews(target, ended, layout));
+  await following.showEnd(
+    { kind: 'ended', run: ended },
+    listNews(following.state, ended, following.state.layout),
+  );
 }
 
 /** Ends a run that takes longer than Deckhand follows it. */
@@ -112,7 +114,7 @@ async function poll(
   if (hasEnded(testRun)) return testRun;
   const isNews = await saveStanding(following, testRun);
   await following.showRunning({ kind: 'running', results: testRun.results }, isNews || recovered);
-  await following.reply(listNews(target, testRun, layout));
+  await following.reply(listNews(following.state, testRun, layout));
   return undefined;
 }
 

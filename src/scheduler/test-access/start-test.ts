@@ -11,6 +11,7 @@ import {
   type Run,
   type Target,
 } from '../../records/test-runs.ts';
+import { isThreadRefused } from '../../slack/failure.ts';
 import type { MessageRef } from '../../slack/slack.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { alreadyRunningMessage, type TestStarter, type TestState } from '../../views/test-access/test-run.ts';
@@ -59,7 +60,16 @@ export async function beginTest(workspace: Workspace, request: TestRequest): Pro
   const steps = step === undefined ? {} : { steps: [step] };
   const guards = guard === undefined ? {} : { guards: [guard] };
   const layout = await readLayout(workspace, identity.channel);
-  const newRun: NewRun = { ...identity, ...layout, startedAt, status: 'running', ...steps, ...guards };
+  const headline = (await workspace.accounts.hasSeveral()) ? { isAccountShown: true } : {};
+  const newRun: NewRun = {
+    ...identity,
+    ...layout,
+    ...headline,
+    startedAt,
+    status: 'running',
+    ...steps,
+    ...guards,
+  };
   const claim = await runs.claim(newRun, startedAt - longest);
   if (!claim.mine) return claim.run;
   if (claim.run.status === 'running') await postAndFollow(workspace, claim.run, claim.isResumed);
@@ -68,24 +78,34 @@ export async function beginTest(workspace: Workspace, request: TestRequest): Pro
 
 /** @param isResumed true if an earlier attempt may have posted the message */
 async function postAndFollow(workspace: Workspace, run: Run, isResumed: boolean): Promise<void> {
-  const { channel, threadTs, requestId, target } = run;
+  const { channel, requestId, target } = run;
+  let { rootTs, threadTs } = run;
   const show = async (place: string, ts: string | undefined, state: TestState): Promise<MessageRef> =>
     showCard(workspace, {
       id: `test ${requestId}`,
       channel: place,
       threadTs,
       ref: ts === undefined ? undefined : { channel: place, ts },
-      root: drawRoot(workspace, run, state),
+      root: drawRoot(workspace, { ...run, threadTs }, state),
       cause: `outcome:${state.kind}`,
       ifRefused: 'leave',
       isAwaited: true,
       attempt: isResumed ? 2 : 1,
     });
-  let { rootTs } = run;
+  const postFirst = async (place: string): Promise<MessageRef> => {
+    try {
+      return await show(place, undefined, { kind: 'starting' });
+    } catch (error) {
+      if (threadTs === undefined || !isThreadRefused(error)) throw error;
+      await workspace.channels.turnThreadsOff(place);
+      threadTs = undefined;
+      return show(place, undefined, { kind: 'starting' });
+    }
+  };
   try {
     if (channel !== undefined && rootTs === undefined) {
-      rootTs = (await show(channel, undefined, { kind: 'starting' })).ts;
-      await workspace.runs.change(run, { rootTs });
+      rootTs = (await postFirst(channel)).ts;
+      await workspace.runs.change(run, { rootTs, threadTs });
     }
     await FOLLOW_TEST.begin(workspace, run.id, requestId);
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Push } from '../../records/pushes.ts';
 import type { Watch } from '../../records/schedules.ts';
 import { type ActivityEvent, readEventOutcome } from '../../service/activity.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { isPushFor } from './push.ts';
+import { isPushFor } from './switch-push.ts';
 
 /** If a poll finds a deployment and no call comes within this time, calls do not arrive. */
 const LATEST_MS = 30_000;

@@ -1,39 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isDirect } from '../../core/message.ts';
-import { count } from '../../core/mrkdwn.ts';
 import { isSameOrNone, isSameProject, toProjectRef } from '../../core/project-ref.ts';
 import { type Account, SCHEDULES } from '../../records/accounts.ts';
-import { subjectKey } from '../../records/episodes.ts';
-import { advance, cursorAfter, identifyEvent } from '../../records/feed-cursor.ts';
+import type { FeedCursor } from '../../records/feed-cursor.ts';
 import {
   type ActivityFeed,
   afterUnread,
-  announcedServer,
-  type Backlog,
-  type BacklogLine,
-  type Batch,
-  EMPTY_BACKLOG,
+  type FeedKind,
+  type FeedOf,
+  type HeardFeed,
+  NOTHING_WAITS,
 } from '../../records/feeds.ts';
-import { type FeedPlace, isWithin, type Watch } from '../../records/schedules.ts';
-import { makePersonKey } from '../../records/service-people.ts';
-import {
-  type Activity,
-  type ActivityEvent,
-  findTwins,
-  getActivity,
-  identifyProject,
-  isCalledFailed,
-  isFailure,
-} from '../../service/activity.ts';
+import { isQuietFor, listQuiets } from '../../records/quiets.ts';
+import type { FeedPlace, Watch } from '../../records/schedules.ts';
+import type { FindMentioned, Mentions } from '../../records/service-people.ts';
+import { type ActivityEvent, getActivity } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-
-import { newsCount, newsLine, type WatchedNews, watchMessages } from '../../views/watches/watch.ts';
-import { keepActivity } from '../../workspace/activity.ts';
+import { keepActivity } from '../../workspace/read-activity.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { makeOutcomeId } from '../episodes/standing-failure.ts';
-import type { PageContext, Source } from '../schedules/polling.ts';
+import { readFindMentioned } from '../episodes/find-mentioned.ts';
+import { postPending } from '../schedules/outbox.ts';
+import { type PageContext, pageContext, type Source } from '../schedules/polling.ts';
 import { notePushes } from './arrivals.ts';
-import { type FoundOutcome, followOutcomes, isFollowed, isPlaced, readOutcomeTime } from './news.ts';
+import { afterEntries, isQuiet } from './channel-news.ts';
+import { createNewsFinder, type FeedPage, type NewsFinder } from './find-news.ts';
 import { followRenamed } from './renames.ts';
 
 const INTERVAL_MS = 60_000;
@@ -57,9 +46,7 @@ export const ACTIVITY: Source<'watch', FeedPage> = {
     );
     return { events, skipped, ...(unread === undefined ? {} : { unread }) };
   },
-  keep: ({ ledger }, account, page) => ledger.take(account, page),
-  after: afterPage,
-  onNews: storeNames,
+  takePage: tellChannels,
   onRead: (workspace, { account, active: watches, page, pushed }) =>
     notePushes(workspace, { account, watches, events: page?.events, pushed }, ACTIVITY.intervalMs(workspace)),
 };
@@ -71,88 +58,147 @@ export async function readFeed({ accounts, ledger }: Workspace, account: Account
   return page;
 }
 
-export type FeedPage = Pick<Activity, 'events' | 'unread'> & { skipped?: readonly SkippedRows[] };
-
 /**
- * The feed after a page: it moves the cursor, and puts events of active watches into `pending` or the
- * backlog. Failures and their ends belong to episodes in every mode. Watches for everything get the rest as
- * news. Pure.
+ * Puts a page into the ledger, then tells each channel what it has not heard of. Only channels with news are read and written. After a
+ * kill in between, the next page has it all told: the channels' positions say to whom.
  */
-export function afterPage(
+async function tellChannels(
+  workspace: Workspace,
+  account: string,
+  page: FeedPage,
+  watches: readonly Watch[],
+): Promise<void> {
+  const { clock, feeds, ledger } = workspace;
+  const next = await ledger.take(account, page);
+  const stored = await feeds.getHeard(account);
+  const byChannel = Map.groupBy(watches, ({ channel }) => channel);
+  const before = stored ?? (await beginHearing(workspace, account, [...byChannel.keys()], next));
+  const { unread } = afterUnread(before.unread, page.skipped ?? [], clock.now());
+  const after: HeardFeed = { ...before, next, channels: [...byChannel.keys()], unread };
+  const isChanged = stored === undefined || JSON.stringify(after) !== JSON.stringify(stored);
+  const haveHours = watches.some(({ hours }) => hours !== undefined);
+  if (!isChanged && !haveHours) return;
+  await stopHearing(workspace, before, after);
+  const finder = await createNewsFinder(workspace, before, page);
+  if (finder.fresh.length > 0) await storeNames(workspace, account, watches, finder.fresh);
+  const mentions = await workspace.names.mentions(account);
+  const findMentioned = await readFindMentioned(workspace, account, watches);
+  for (const [channel, own] of byChannel) {
+    const isCalled = !before.channels.includes(channel) || unread !== before.unread;
+    if (isCalled || own.some(({ hours }) => hours !== undefined) || (await finder.hasNews(own, mentions)))
+      await tellChannel(workspace, { channel, account }, own, {
+        finder,
+        mentions,
+        findMentioned: findMentioned(channel),
+      });
+  }
+  if (isChanged) await feeds.putHeard({ ...after, next: finder.next });
+}
+
+/** Nobody was told yet. @param next number after the last entry of the ledger */
+async function beginHearing(
+  { feeds }: Workspace,
+  account: string,
+  channels: readonly string[],
+  next: number,
+): Promise<HeardFeed> {
+  const own = await Promise.all(channels.map((channel) => feeds.get('watch', { channel, account })));
+  const positions = own.flatMap((feed) => feed?.position ?? []);
+  return { kind: 'account', account, next: Math.min(next, ...positions), channels: [] };
+}
+
+/** The feed with a position that does not lag. @param heard of its account */
+export function atPresent<F extends FeedOf<FeedKind>>(feed: F, heard: HeardFeed | undefined): F {
+  if (feed.kind !== 'watch' || heard?.channels.includes(feed.channel) !== true) return feed;
+  return { ...feed, position: Math.max(feed.position, heard.next) };
+}
+
+/** Stores how far channels have heard in which nothing follows the account any more. */
+async function stopHearing({ feeds }: Workspace, before: HeardFeed, after: HeardFeed): Promise<void> {
+  const { account, channels } = before;
+  const present = new Set(after.channels);
+  for (const channel of channels.filter((one) => !present.has(one)))
+    await feeds.update('watch', { channel, account }, (feed) => feed && atPresent(feed, before));
+}
+
+/** Stores the channel's position and the news in one write, then sends the jobs that post them. */
+async function tellChannel(
+  workspace: Workspace,
+  place: FeedPlace,
+  watches: readonly Watch[],
+  { finder, ...people }: { finder: NewsFinder; mentions: Mentions; findMentioned: FindMentioned },
+): Promise<void> {
+  const { feeds, schedules } = workspace;
+  // The ids of its batches are its own: a job or a message with the id of another channel's would be left out.
+  const quiet = { isQuiet: await createQuietCheck(workspace, place) };
+  const context = pageContext(workspace, { ...people, ...quiet });
+  const tell = async (feed: ActivityFeed, own: readonly Watch[]): Promise<ActivityFeed> =>
+    afterEntries(feed, own, await finder.find(feed, own), context);
+  const feed = await feeds.get('watch', place);
+  if (feed === undefined) return;
+  // A kill may have left a batch without its job.
+  if (isQuiet(feed, await tell(feed, watches))) return postPending(workspace, ACTIVITY, feed);
+  const changed = await feeds.update('watch', place, async (current) => {
+    const present = await Promise.all(watches.map(({ id }) => schedules.get('watch', id)));
+    const active = present.filter((one) => one !== undefined).filter(({ state }) => state.kind === 'active');
+    return current && active.length > 0 ? tell(current, active) : current;
+  });
+  await postPending(workspace, ACTIVITY, changed);
+}
+
+async function createQuietCheck(
+  { clock, store }: Workspace,
+  { channel, account }: FeedPlace,
+): Promise<PageContext['isQuiet']> {
+  const quiets = await listQuiets(store, channel, clock.now());
+  return (event) =>
+    quiets.some((quiet) => isQuietFor(quiet, { account, project: event?.project ?? undefined }));
+}
+
+/** The feed after all that the ledger has. Its news are still to be posted. @param watches those that hear of it */
+export async function catchUp(
+  workspace: Workspace,
   feed: ActivityFeed,
   watches: readonly Watch[],
-  page: FeedPage,
-  context: PageContext,
+): Promise<ActivityFeed> {
+  const { account } = feed;
+  const { position: next } = feed;
+  const before = (await workspace.feeds.getHeard(account)) ?? {
+    kind: 'account',
+    account,
+    next,
+    channels: [],
+  };
+  const finder = await createNewsFinder(workspace, before);
+  const context = pageContext(workspace, {
+    mentions: await workspace.names.mentions(account),
+    findMentioned: (await readFindMentioned(workspace, account))(feed.channel),
+    isQuiet: await createQuietCheck(workspace, feed),
+  });
+  return afterEntries(feed, watches, await finder.find(feed, watches), context);
+}
+
+/** A feed whose channel has heard of all entries before a number, and of what a cursor has passed. */
+export function newFeed(
+  { channel, account }: FeedPlace,
+  position: number,
+  cursor?: FeedCursor,
 ): ActivityFeed {
-  const { now, mentions } = context;
-  const { cursor, fresh, isTruncated } = advance(feed.cursor, page.events, now, page.unread);
-  const { open, closed, muted } = groupWatches(watches, now);
-  const twins = findTwins(page.events);
-  const first = fresh.filter((event) => !twins.has(event));
-  const { failing, outcomes } = followOutcomes(
-    feed.failing,
-    page.events,
-    new Set(first),
-    (event, kind) =>
-      kind === 'failure'
-        ? [...open, ...closed].filter((watch) => isFollowed(watch, event, mentions))
-        : [...open, ...closed, ...muted].filter((watch) => isPlaced(watch, event)),
-    now,
-  );
-  const lines = outcomes.map((one) => outcomeLine(one, muted, context));
-  const closedIds = new Set(closed.map(({ id }) => id));
-  const [atOnce = [], atOpening = []] = [false, true].map((isKept) =>
-    lines.filter((line) => line.for.every((id) => closedIds.has(id)) === isKept),
-  );
-  const ended = new Set(outcomes.map(({ event }) => event));
-  const created = fresh.map(createdServer);
-  const others = first.filter(
-    (event) => !isFailure(event.event) && !ended.has(event) && !feed.announced.includes(createdServer(event)),
-  );
-  const news = newsFor(open, others, context);
-  const later = newsFor(
-    closed,
-    others.filter((event) => !news.events.has(event)),
-    context,
-  );
-  // The missing events may be among those that the watches follow.
-  const isTruncatedForAll = isTruncated && open.length === 0 && closed.length > 0;
-  const backlog = keep(feed.backlog, [...later.lines, ...atOpening], isTruncatedForAll);
-  const { due, remaining } = takeDue(backlog, open);
-  const { unread, isNews } = afterUnread(feed.unread, page.skipped ?? [], now);
-  const isReported = isNews && open.length > 0;
-  const next = {
-    ...feed,
-    cursor,
-    failing,
-    backlog: remaining,
-    announced: feed.announced.filter((server) => !created.includes(server)),
-    unread: isNews && !isReported ? feed.unread : unread,
-  };
-  const update = {
-    lines: news.lines,
-    isTruncated: isTruncated && open.length > 0,
-    skipped: isReported ? (page.skipped ?? []) : [],
-    ids: isTruncated || isReported ? open.map(({ id }) => id) : idsIn(news.lines),
-  };
-  const batches = [
-    ...newsBatch(feed, watches, { id: `${context.batch} kept`, news: keptNews(due, open) }, context),
-    ...episodeBatches(feed, watches, [...due.lines, ...atOnce], context),
-    ...newsBatch(feed, watches, { id: context.batch, news: update }, context),
-  ];
-  return batches.length === 0 ? next : { ...next, pending: [...feed.pending, ...batches] };
+  const nothing = { waiting: NOTHING_WAITS, announced: [], pending: [] };
+  const begun = cursor === undefined ? {} : { begun: { cursor, lines: [] } };
+  return { kind: 'watch', channel, account, position, ...begun, ...nothing };
 }
 
 /** Stores the present names of people and projects. */
 async function storeNames(
   workspace: Workspace,
-  feed: ActivityFeed,
+  account: string,
   watches: readonly Watch[],
-  page: FeedPage,
+  fresh: NewsFinder['fresh'],
 ): Promise<void> {
-  const { fresh } = advance(feed.cursor, page.events, workspace.clock.now(), page.unread);
-  await storePresentNames(workspace, watches, fresh);
-  await followRenamed(workspace, feed, watches, fresh);
+  const events = fresh.map(({ event }) => event);
+  await storePresentNames(workspace, watches, events);
+  await followRenamed(workspace, account, watches, events);
 }
 
 /** Stores the present names of the projects of watches, taken from the newest events. */
@@ -175,179 +221,4 @@ async function storePresentNames(
         isSameOrNone(current.project, project) ? { ...current, project: present } : current,
       );
   }
-}
-
-function groupWatches(watches: readonly Watch[], now: number): Record<'open' | 'closed' | 'muted', Watch[]> {
-  const {
-    open = [],
-    closed = [],
-    muted = [],
-  } = Object.groupBy(watches, (watch) => {
-    if (now < (watch.mutedUntil ?? 0)) return 'muted';
-    return watch.hours === undefined || isWithin(watch.hours, now) ? 'open' : 'closed';
-  });
-  return { open, closed, muted };
-}
-
-/** The server whose creation an event reports, in the form of `announcedServer`; empty for other events. */
-function createdServer({ event, project, properties }: ActivityEvent): string {
-  return event === 'server_created'
-    ? announcedServer(project?.permalink ?? '', properties.servers.join())
-    : '';
-}
-
-function mentionedIn({ mentions }: PageContext): (name: string) => string | undefined {
-  return (name) => mentions.get(makePersonKey(name));
-}
-
-/** The events for watches of everything, as text. */
-function newsFor(
-  watches: readonly Watch[],
-  events: readonly ActivityEvent[],
-  context: PageContext,
-): { lines: BacklogLine[]; events: Set<ActivityEvent> } {
-  const toShow = new Set<ActivityEvent>();
-  const lines = events.flatMap((event): BacklogLine[] => {
-    // Failures of other things than a deployment open no failure, but who follows failures hears of them.
-    const following = watches.filter(
-      ({ mode }) => mode === 'all' || (mode === 'failures' && isCalledFailed(event.event)),
-    );
-    const ids = following.filter((watch) => isFollowed(watch, event, context.mentions)).map(({ id }) => id);
-    if (ids.length === 0) return [];
-    toShow.add(event);
-    const { kind, line } = newsLine(event, mentionedIn(context));
-    return [{ kind, line, for: ids }];
-  });
-  return { lines, events: toShow };
-}
-
-/** Maximum number of an event's servers for a diagnosis. */
-const MAX_SERVERS = 100;
-
-function outcomeLine(
-  { event, kind, for: watches }: FoundOutcome,
-  muted: readonly Watch[],
-  context: PageContext,
-): BacklogLine {
-  const outcome = {
-    kind,
-    id: makeOutcomeId(identifyEvent(event), event.user),
-    at: readOutcomeTime(event, context.now),
-    servers: event.properties.servers.slice(0, MAX_SERVERS).map((name) => name.slice(0, 200)),
-    escalates: watches.map(({ id }) => id),
-    isQuiet: watches.every((watch) => muted.includes(watch)),
-    project: identifyProject(event),
-    name: event.project?.name || event.project?.permalink || '',
-    permalink: event.project?.permalink || undefined,
-  };
-  const { words, ...line } = newsLine(event, mentionedIn(context), []);
-  return { ...line, for: watches.map(({ id }) => id), outcome: { ...outcome, words } };
-}
-
-function idsIn(lines: readonly BacklogLine[]): string[] {
-  return [...new Set(lines.flatMap((line) => line.for))];
-}
-
-/** Makes a batch for each episode. */
-function episodeBatches(
-  { channel, account }: ActivityFeed,
-  watches: readonly Watch[],
-  lines: readonly BacklogLine[],
-  { now: at, batch }: PageContext,
-): Batch[] {
-  const ofEpisodes = lines.flatMap((line) =>
-    line.outcome === undefined ? [] : [{ ...line, ...line.outcome }],
-  );
-  // All watches in a direct message belong to its person.
-  const person = isDirect(channel) ? watches[0]?.createdBy : undefined;
-  return [...Map.groupBy(ofEpisodes, ({ project }) => project)].map(([project, some]) => {
-    const name = some.at(-1)?.name || account;
-    const permalink = some.at(-1)?.permalink;
-    const subject = { kind: 'deployments', channel, account, project, name, permalink, person } as const;
-    const outcomes = some.map(({ kind, id, at: time, isQuiet, servers, escalates, words, line }) => ({
-      kind,
-      id,
-      at: time,
-      isQuiet,
-      servers,
-      escalates,
-      words,
-      lines: [line],
-    }));
-    return {
-      id: `${batch} ${subjectKey(subject)}`,
-      at,
-      replies: [],
-      episode: { subject, outcomes },
-      what: count(some.length, 'event'),
-      for: idsIn(some),
-    };
-  });
-}
-
-type FoundNews = Omit<WatchedNews, 'account' | 'word' | 'isOwn'> & { ids: readonly string[] };
-
-function newsBatch(
-  { account }: ActivityFeed,
-  watches: readonly Watch[],
-  { id, news }: { id: string; news: FoundNews },
-  { now: at, word }: PageContext,
-): Batch[] {
-  const { lines, isTruncated, skipped = [], ids } = news;
-  if (lines.length === 0 && !isTruncated && skipped.length === 0) return [];
-  const isOwn = watches.some(({ person }) => person !== undefined);
-  const messages = watchMessages({ ...news, account, word, isOwn });
-  return [{ id, at, ...messages, what: newsCount(news), for: [...ids] }];
-}
-
-/** Sums up stored lines that belong to no episode, for the watches that follow them. */
-function keptNews({ lines: all, dropped, isTruncated }: Backlog, open: readonly Watch[]): FoundNews {
-  const lines = all.filter(({ outcome }) => outcome === undefined);
-  const owed = open.filter(({ id }) => isTruncated || lines.some((line) => line.for.includes(id)));
-  return { lines, isTruncated, ids: owed.map(({ id }) => id), backlog: { dropped } };
-}
-
-/** Restarts the feed at a page, all of which counts as read. Pure. */
-export function fromPage(feed: ActivityFeed, { events, unread }: FeedPage, now: number): ActivityFeed {
-  return { ...feed, cursor: cursorAfter(events, now, unread), backlog: EMPTY_BACKLOG };
-}
-
-/** A feed that starts now. @param now milliseconds since the epoch */
-export function newFeed({ channel, account }: FeedPlace, now: number): ActivityFeed {
-  const cursor = { recentMarks: [], floor: now, lookedAt: now };
-  const nothing = { failing: {}, backlog: EMPTY_BACKLOG, announced: [], pending: [] };
-  return { kind: 'watch', channel, account, cursor, ...nothing };
-}
-
-/** Enough for a night or a weekend, and small enough for a document and a thread. */
-const MAX_KEPT = 200;
-
-/** Adds lines at the end, and drops the oldest above `MAX_KEPT`. Pure. */
-function keep(backlog: Backlog, lines: readonly BacklogLine[], isTruncated: boolean): Backlog {
-  const all = [...backlog.lines, ...lines];
-  const dropped = Math.max(0, all.length - MAX_KEPT);
-  return {
-    lines: all.slice(dropped),
-    dropped: backlog.dropped + dropped,
-    isTruncated: backlog.isTruncated || isTruncated,
-  };
-}
-
-/** Splits the stored lines into those for watches that are open now and the rest. Pure. */
-function takeDue(backlog: Backlog, open: readonly Watch[]): { due: Backlog; remaining: Backlog } {
-  if (open.length === 0) return { due: EMPTY_BACKLOG, remaining: backlog };
-  const ids = new Set(open.map(({ id }) => id));
-  const isDue = (line: BacklogLine): boolean => line.for.some((id) => ids.has(id));
-  return {
-    due: { ...backlog, lines: backlog.lines.filter(isDue) },
-    remaining: { ...EMPTY_BACKLOG, lines: backlog.lines.filter((line) => !isDue(line)) },
-  };
-}
-
-/** Removes the lines that only this watch waits for. Pure. */
-export function without(backlog: Backlog, id: string): Backlog {
-  const lines = backlog.lines
-    .map((line) => ({ ...line, for: line.for.filter((one) => one !== id) }))
-    .filter((line) => line.for.length > 0);
-  return { ...backlog, lines };
 }

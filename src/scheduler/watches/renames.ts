@@ -2,14 +2,13 @@ import { AccountFailure } from '../../core/errors.ts';
 import { spellName } from '../../core/names.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
 import type { Account } from '../../records/accounts.ts';
-import type { ActivityFeed } from '../../records/feeds.ts';
 import type { Watch } from '../../records/schedules.ts';
 import { makePersonKey } from '../../records/service-people.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import { getProfile } from '../../service/profile.ts';
-import { mayBeRenamedMessage, renamedMessage } from '../../views/accounts/identity.ts';
+import { mayBeRenamedMessage, renamedMessage } from '../../views/accounts/identity-messages.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { notifyOwner } from '../schedules/lifecycle.ts';
+import { notifyOwner } from '../schedules/pause-schedule.ts';
 
 /** How long Deckhand does not ask again whether a name is the person's. */
 const ASKED_MS = 30 * DAY_MS;
@@ -20,21 +19,29 @@ const ASKED_MS = 30 * DAY_MS;
  */
 export async function followRenamed(
   workspace: Workspace,
-  { account }: ActivityFeed,
+  account: string,
   watches: readonly Watch[],
   fresh: readonly ActivityEvent[],
 ): Promise<void> {
-  const user = watches.find(({ person }) => person !== undefined)?.person;
-  if (user === undefined) return;
+  const users = new Set(watches.flatMap(({ person }) => person ?? []));
+  if (users.size === 0) return;
   const mentions = await workspace.names.mentions(account);
   const isUnclaimed = (name: string): boolean => name !== '' && !mentions.has(makePersonKey(name));
   const names = [...new Set(fresh.map((event) => event.user ?? ''))].filter(isUnclaimed);
-  const before = (await workspace.names.list(account)).find((claim) => claim.user === user)?.name;
-  if (names.length === 0 || before === undefined) return;
+  if (names.length === 0) return;
+  for (const { user, name } of await workspace.names.list(account))
+    if (users.has(user)) await followPerson(workspace, { account, user, before: name }, names);
+}
+
+async function followPerson(
+  workspace: Workspace,
+  about: { account: string; user: string; before: string },
+  names: readonly string[],
+): Promise<void> {
+  const { account, user, before } = about;
   if ((await workspace.roles.excluded(user)) !== undefined) return;
   const key = await workspace.accounts.get(account, { user });
   const present = key?.purpose === 'mine' ? await readOwnName(workspace, key) : undefined;
-  const about = { account, user, before };
   if (present === undefined) return askAbout(workspace, about, names);
   const name = names.find((one) => makePersonKey(one) === makePersonKey(present));
   if (name === undefined) return;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Account, SCHEDULES } from '../../records/accounts.ts';
-import type { ActivityFeed } from '../../records/feeds.ts';
+import { cursorAfter } from '../../records/feed-cursor.ts';
 import {
   ACTIVE,
   type FeedPlace,
@@ -11,13 +11,15 @@ import {
 import { makeFreeId } from '../../store/store.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { replanEscalations } from '../episodes/escalation.ts';
-import { expectRoomForSchedule } from '../schedules/lifecycle.ts';
 import { listFollowers } from '../schedules/outbox.ts';
-import { type PageContext, pageContext, startPolling } from '../schedules/polling.ts';
-import { ACTIVITY, afterPage, type FeedPage, fromPage, newFeed, readFeed, without } from './feed.ts';
-import { endUnwatched, planSettling } from './push.ts';
+import { expectRoomForSchedule } from '../schedules/pause-schedule.ts';
+import { startPolling } from '../schedules/polling.ts';
+import { withoutWaiting } from './channel-news.ts';
+import { ACTIVITY, catchUp, newFeed, readFeed } from './feed.ts';
+import type { FeedPage } from './find-news.ts';
+import { endUnwatched, planSettling } from './switch-push.ts';
 
-export type WatchChoices = Pick<Watch, 'mode' | 'project' | 'server' | 'hours' | 'escalation'>;
+export type WatchChoices = Pick<Watch, 'mode' | 'project' | 'pattern' | 'server' | 'hours' | 'escalation'>;
 
 export interface NewWatch extends Omit<WatchChoices, 'mode'>, Pick<Watch, 'person'> {
   /** Default: that of the existing watch, or all events. */
@@ -39,10 +41,9 @@ export interface SetUp {
  * @throws AccountFailure if the service does not show it
  */
 export async function setUpWatch(workspace: Workspace, requested: NewWatch): Promise<SetUp> {
-  const { channel, account: key, project, server, person, requestId } = requested;
+  const { channel, account: key, project, pattern, server, person, requestId } = requested;
   const { clock, schedules, store } = workspace;
   const page = await readFeed(workspace, key);
-  const context = pageContext(workspace, await workspace.names.mentions(key.name));
   return store.exclusive(SCHEDULES_LOCK, async () => {
     const all = await schedules.list('watch');
     // A repeat after a kill, perhaps after the watch was edited.
@@ -55,10 +56,10 @@ export async function setUpWatch(workspace: Workspace, requested: NewWatch): Pro
     const existing = all.find(
       (one) => one.channel === channel && one.account === account && isSameSubject(one, requested),
     );
-    const choices = { project, server, ...completeChoices(requested, existing) };
+    const choices = { project, pattern, server, ...completeChoices(requested, existing) };
     // A person has one personal watch for each account.
     if (existing === undefined && person === undefined) await expectRoomForSchedule(workspace, channel);
-    await keepPage(workspace, { channel, account }, page, existing, context);
+    await beginWatch(workspace, { channel, account }, page, existing);
     const kind = existing === undefined ? 'new' : howChanged(existing, choices);
     const id = makeFreeId('w', requestId, (candidate) => all.some((one) => one.id === candidate));
     const setUp = { createdBy: requested.user, createdAt: clock.now() };
@@ -116,13 +117,17 @@ export function addWatch(
   workspace: Workspace,
   requested: Omit<Watch, 'kind' | 'createdAt' | 'state'>,
 ): Promise<Watch> {
-  const { clock, feeds, schedules, store } = workspace;
+  const { clock, feeds, ledger, schedules, store } = workspace;
   return store.exclusive(SCHEDULES_LOCK, async () => {
     const watch: Watch = { ...requested, kind: 'watch', createdAt: clock.now(), state: ACTIVE };
     const isFollowed = (await listFollowers(workspace, 'watch', watch)).some(isActive);
-    await feeds.update('watch', watch, (current) =>
-      current !== undefined && isFollowed ? current : newFeed(watch, clock.now()),
-    );
+    const now = clock.now();
+    const begun = newFeed(watch, await ledger.next(watch.account), {
+      recentMarks: [],
+      floor: now,
+      lookedAt: now,
+    });
+    await feeds.update('watch', watch, (current) => (isFollowed && current) || begun);
     await planSettling(workspace);
     await schedules.put(watch);
     await endUnwatched(workspace);
@@ -183,12 +188,10 @@ async function changeLocked(
 
 /** Reads the feed before a person resumes a watch. @returns stores the answer */
 export async function prepareWatch(workspace: Workspace, watch: Watch): Promise<() => Promise<void>> {
-  const account = await workspace.accounts.resolve(SCHEDULES, watch.account);
-  const page = await readFeed(workspace, account);
-  const context = pageContext(workspace, await workspace.names.mentions(account.name));
+  const page = await readFeed(workspace, await workspace.accounts.resolve(SCHEDULES, watch.account));
   return async () => {
     const existing = await workspace.schedules.get('watch', watch.id);
-    if (existing !== undefined) await keepPage(workspace, watch, page, existing, context);
+    if (existing !== undefined) await beginWatch(workspace, watch, page, existing);
   };
 }
 
@@ -196,32 +199,30 @@ function isActive({ state }: Watch): boolean {
   return state.kind === 'active';
 }
 
-/** Stores a page of the feed for a watch that starts or resumes. */
-async function keepPage(
+/**
+ * Stores where the channel is as a watch starts or resumes. Other watches still get their news. A channel that a person paused starts
+ * over; any other catches up.
+ */
+async function beginWatch(
   workspace: Workspace,
-  place: FeedPlace,
+  { channel, account }: FeedPlace,
   page: FeedPage,
   watch: Watch | undefined,
-  context: PageContext,
 ): Promise<void> {
-  await workspace.feeds.update('watch', place, async (current) => {
-    const all = await listFollowers(workspace, 'watch', place);
-    const feed = current === undefined || all.length === 0 ? newFeed(place, context.now) : current;
-    return withPage(feed, all.filter(isActive), page, { watch, context });
-  });
-}
-
-/** Other watches still get their news. A channel that a person paused starts over; any other catches up. */
-function withPage(
-  feed: ActivityFeed,
-  active: readonly Watch[],
-  page: FeedPage,
-  { watch, context }: { watch: Watch | undefined; context: PageContext },
-): ActivityFeed {
+  const { clock, feeds, ledger } = workspace;
+  const place = { channel, account };
+  const cursor = cursorAfter(page.events, clock.now(), page.unread);
+  const anew = newFeed(place, await ledger.next(account), cursor);
   const isAnew = watch?.state.kind !== 'paused' || watch.state.cause === 'person';
-  const isResumed = watch?.state.kind === 'paused' && isAnew;
-  const backlog = isResumed ? without(feed.backlog, watch.id) : feed.backlog;
-  if (active.length > 0) return afterPage({ ...feed, backlog }, active, page, context);
-  if (isAnew) return { ...fromPage(feed, page, context.now), pending: [] };
-  return afterPage(feed, [watch], page, context);
+  await feeds.update('watch', place, async (current) => {
+    const all = await listFollowers(workspace, 'watch', place);
+    const active = all.filter(isActive);
+    if (current === undefined || all.length === 0) return anew;
+    if (active.length > 0) {
+      const isResumed = watch?.state.kind === 'paused' && isAnew;
+      return catchUp(workspace, isResumed ? withoutWaiting(current, watch.id) : current, active);
+    }
+    if (isAnew) return { ...anew, announced: current.announced, unread: current.unread };
+    return catchUp(workspace, current, [watch]);
+  });
 }

@@ -114,5 +114,5 @@ export const END_STEP = defineJob({
   queue: 'end-step',
   schema: EndStep,
   options: { concurrency: 50, attempts: 10, backoffMs: 5_000 },
-  run: (workspace, { data }) => endStep(workspace, data),
+  handle: (workspace, { data }) => endStep(workspace, data),
 });

@@ -53,6 +53,24 @@ describe('the feed of an account', () => {
     expect(await pass(60)).toBe(4);
   });
 
+  it('that nobody watches counts as read, before the first watch and after the last one', async () => {
+    const say = async (line: string) => (await ask(world, `/deckhand ${line}`, 'admin')).split(' [{')[0];
+    await world.say('use storefront');
+    await pass(20);
+    expect(await say('failing')).toMatch(/^No failure is open here, as of /);
+    expect(await say('failing all')).toContain('Nothing is failing.');
+    await world.say('watch storefront');
+    await pass(2);
+    for (const line of ['watch pause storefront', 'unwatch storefront']) {
+      await world.say(line);
+      await pass(40);
+      expect(await say('failing all')).not.toContain('out of date');
+    }
+    world.service.faults.add({ path: `/${ACCOUNT}/activity`, status: 500 });
+    await pass(60);
+    expect(await say('failing all')).toContain('acme has not answered since');
+  });
+
   it('is not read with a broken key, and again after the account is connected again', async () => {
     world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
     await pass(20);

@@ -1,3 +1,4 @@
+import { sayThere } from '../../support/asking.ts';
 import { openBrowser } from '../../support/installing.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import {
@@ -59,13 +60,8 @@ export async function openDigestWorld(
     async untilPosted(amount: number): Promise<void> {
       await slack.until(() => posted().length >= amount, { what: `${amount} digests` });
     },
-    /** What the admin types, and the channel's answer. */
-    async say(line: string): Promise<string> {
-      const before = messages().length;
-      await world.as('admin').command(CHANNEL, `/deckhand ${line}`);
-      await slack.until(() => messages().length > before, { what: `an answer to ${line}` });
-      return messages().at(-1)?.text ?? '';
-    },
+    /** What the admin types, and the answer. */
+    say: async (line: string): Promise<string> => (await sayThere(world, line, CHANNEL)).text,
     /** Waits until the latest occurrence of the digest has ended. */
     async untilLast(outcome: string, id?: string): Promise<void> {
       const isThere = async () =>

@@ -31,7 +31,7 @@ describe('a digest', () => {
     world.deploy(true, 2);
     world.deploy(false, 3);
     world.deploy(true, 9 * 24);
-    expect(await world.say('digest add daily 09:00 UTC')).toContain(
+    expect(await world.say('digest add daily 09:00 UTC last_7_days')).toContain(
       'every connected account (the last 7 days',
     );
     await world.time.advance(HOUR - 1000);
@@ -39,15 +39,16 @@ describe('a digest', () => {
     await world.time.advance(1000);
     await world.untilPosted(1);
 
-    expect(world.posted()[0]?.text).toBe(
-      'Deployment digest, the last 7 days. `acme`: 2 deployments, 50 % succeeded',
+    expect(world.posted()[0]?.text).toContain(
+      'Deployment digest, the last 7 days. acme: 2 deployments, 50 % succeeded. Deployments: 2 up 1. Success rate: 50 % down 50 points.',
     );
     expect(shown()).toContain('*Deployments*\\n2  ▲ 1');
     expect(shown()).toContain('*Success rate*\\n50 %  ▼ 50 points');
-    expect(shown()).toContain('▲ ▼ against the 7 days before');
+    expect(shown()).toContain('Compared with the 7 days before');
     expect(shown()).toContain('*1 failed deployment*');
-    expect(shown()).toContain('Storefront: 1 failed, last by Kim, passing again');
+    expect(shown()).toContain('/projects/storefront|Storefront>: 1 failed, last by Kim, passing again');
     expect(shown()).not.toContain('Late');
+    expect(`${world.posted()[0]?.text} ${shown()}`).not.toContain('<@');
     const chart = world.posted()[0]?.blocks?.find(({ type }) => type === 'data_visualization');
     expect(JSON.stringify(chart)).toContain('{"name":"Failed","data":[{"label":"Tue, Feb 24","value":0}');
     expect(JSON.stringify(chart)).toContain('{"label":"Mon, Mar 2","value":1}');
@@ -64,7 +65,7 @@ describe('a digest', () => {
     addDeployments({ ...many, count: 3, succeeded: false, endedAt: world.time.now() - 2 * HOUR });
     addDeployments({ ...many, count: 97, endedAt: world.time.now() - HOUR });
     addDeployments({ ...many, count: 3, endedAt: world.time.now() - 10 * HOUR });
-    await world.say('digest add daily 09:00 UTC');
+    await world.say('digest add daily 09:00 UTC last_7_days');
     await world.time.advance(HOUR);
     await world.untilPosted(1);
     expect(shown()).toContain('*40 failed. The latest 100 events show 3 of them*');
@@ -95,7 +96,7 @@ describe('a digest', () => {
     await world.say('digest add daily 09:00 UTC --project billing-api');
     await world.time.advance(HOUR);
     await world.untilPosted(1);
-    expect(shown()).toContain('*Billing API* in `acme`: 1 deployment: 1 failed');
+    expect(shown()).toContain('/projects/billing-api|*Billing API*> in `acme`: 1 deployment: 1 failed');
     expect(JSON.stringify(world.posted())).not.toMatch(/Whole account|Storefront/);
     const replies = () => world.slack.thread(TEAM, CHANNEL, world.posted()[0]?.ts ?? '');
     await world.slack.until(() => replies().length === 1);
@@ -139,8 +140,8 @@ describe('a digest', () => {
       await world.time.advance(HOUR / 2);
       await world.passUntil(async () => (await world.app.parts.engine.stats()).digest?.running === 0);
     }
-    expect(dms()).toEqual([expect.stringMatching(/Deckhand paused the digest.*`\/deckhand connect acme`/)]);
-    expect(dms()[0]).toContain('because the stored key of the account `acme` cannot be read');
+    expect(dms()).toEqual([expect.stringMatching(/Deckhand paused the digest.*\/deckhand connect acme/)]);
+    expect(dms()[0]).toContain('because the stored key of the account acme cannot be read');
     expect(await world.app.workspaces.open(TEAM).schedules.list('digest')).toMatchObject([
       { state: { kind: 'paused', cause: 'account' } },
     ]);

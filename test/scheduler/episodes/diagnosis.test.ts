@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
+import { noteOutcomes } from '../../../src/scheduler/episodes/change-episodes.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import {
   ACCOUNT,
@@ -25,10 +25,10 @@ import { type DigestWorld, HOUR, MINUTE, openDigestWorld } from '../digests/dige
 
 const STOREFRONT = { account: ACCOUNT, project: 'storefront' };
 const POST = { method: 'POST', path: '/acme/projects/*/test_access' };
-const NOT_THE_CAUSE = 'Repository and all 2 servers are reachable, so the connection is not the cause.';
+const NOT_THE_CAUSE = 'Repository and both servers are reachable, so the connection is not the cause.';
 
 const roots = (world: TestWorld, channel = CHANNEL) =>
-  posts(world, channel).filter(({ text }) => /deployments are failing|recovered after/.test(text));
+  posts(world, channel).filter(({ text }) => /the deployment|been failing|recovered after/.test(text));
 const shown = (world: TestWorld, channel = CHANNEL) => JSON.stringify(roots(world, channel).at(-1)?.blocks);
 const replies = (world: TestWorld) => thread(world, roots(world).at(-1)?.ts);
 const started = (world: TestWorld) =>
@@ -78,14 +78,14 @@ describe('a failed deployment', () => {
     await explained(world);
     expect(line(world)).toMatch(/^web-1 cannot be reached: Connection refused \(tested at <!date/);
     await world.slack.until(() => replies(world).length > 0, { what: 'the details' });
-    expect(replies(world)).toEqual([expect.stringContaining('*web-1* Connection refused')]);
+    expect(replies(world)).toEqual([expect.stringContaining('web-1 Connection refused')]);
     expect(started(world)).toHaveLength(1);
     breakServer(world, 'web-1', 'ok');
     const [details] = world.slack.thread(TEAM, CHANNEL, roots(world).at(-1)?.ts ?? '');
     await press(world, 'test:again', { who: 'member', ...details });
     await explained(world, 'reachable again');
     expect(line(world)).toMatch(
-      /^Repository and all 2 servers are reachable again \(tested at <!date[^>]*>\)\.$/,
+      /^Repository and both servers are reachable again \(tested at <!date[^>]*>\)\.$/,
     );
     await recovers(world);
     expect(line(world)).toBeUndefined();
@@ -107,10 +107,10 @@ describe('a failed deployment', () => {
     expect(line(world)).toBe(NOT_THE_CAUSE);
     expect(replies(world)).toEqual([]);
     const audit = await ask(world, '/deckhand audit', 'admin');
-    expect(audit).toMatch(/Deckhand[^\n]*test[^\n]*acme\/storefront/);
+    expect(audit).toMatch(/Deckhand, Test access: acme\/storefront/);
   });
 
-  test('uses the result of a person’s test that has just ended, and of one that goes on', async ({
+  test('draws a conclusion only from a test that began after it, and offers one beside an older result', async ({
     world,
   }) => {
     await say(world, 'watch storefront failures');
@@ -119,12 +119,27 @@ describe('a failed deployment', () => {
     await untilShown(world, '1 of 2 servers is unreachable');
     await fails(world);
     await explained(world, 'web-2 cannot be reached: Connection refused');
+    expect(started(world), 'the person’s and its own').toHaveLength(2);
     await recovers(world);
+    // The hour has had its test.
     breakServer(world, 'web-2', 'ok');
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await untilShown(world, 'both servers are reachable');
     await fails(world);
+    await explained(world, 'before this failure');
+    expect(line(world)).toMatch(/^At <!date[^>]*>, before this failure, everything was reachable\.$/);
+    expect(started(world)).toHaveLength(3);
+    await press(world, 'failure:test', { who: 'member', ...roots(world).at(-1) });
     await explained(world, NOT_THE_CAUSE);
-    expect(started(world)).toHaveLength(2);
+    expect(replies(world)).toContainEqual(expect.stringContaining('both servers are reachable'));
+    expect(shown(world)).not.toContain('Test now');
+    await recovers(world);
+    breakServer(world, 'web-1');
+    await world.as('member').command(CHANNEL, '/deckhand test storefront');
+    await expect.poll(() => started(world).length).toBe(5);
+    await fails(world, ['web-1']);
+    await explained(world, 'before this failure, web-1 could not be reached: Connection refused');
+    expect(replies(world).join(), 'no details of an older test').not.toContain('*web-1* Connection');
   });
 
   test('is what a test of its project points to meanwhile, here with its message and elsewhere by its channel', async ({
@@ -142,7 +157,7 @@ describe('a failed deployment', () => {
     );
     expect(there).toContain(`looking for the cause of a failed deployment in <#${CHANNEL}>`);
     await explained(world);
-    for (const channel of [CHANNEL, OTHER]) await untilShown(world, 'all 2 servers are reachable', channel);
+    for (const channel of [CHANNEL, OTHER]) await untilShown(world, 'both servers are reachable', channel);
     expect(started(world)).toHaveLength(1);
   });
 
@@ -235,14 +250,14 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     await explainedIn();
     expect(line(world)).toBe(NOT_THE_CAUSE);
     await failsAgain();
-    await explainedIn('tested at');
+    await explainedIn('before this failure');
     deployAgain(world, true);
     await world.passUntil(() => shown(world).includes('recovered after'));
     await world.time.advance(55 * MINUTE);
     await failsAgain();
     await explainedIn();
     expect(roots(world)).toHaveLength(2);
-    expect(line(world)).toMatch(/^Repository and all 2 servers .* cause \(tested at <!date[^>]*>\)\.$/);
+    expect(line(world)).toMatch(/^At <!date[^>]*>, before this failure, everything was reachable\.$/);
     expect(started(world)).toHaveLength(1);
     await world.time.advance(5 * MINUTE);
     breakServer(world, 'web-1');
@@ -251,26 +266,22 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     expect(started(world)).toHaveLength(2);
   });
 
-  it('is not taken from a person’s test of more than ten minutes ago', async () => {
+  it('is not taken from a person’s test that ended before', async () => {
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await world.passUntil(() => JSON.stringify(posts(world)).includes('are reachable'));
-    await world.time.advance(11 * MINUTE);
     await failsAgain();
     await explainedIn(NOT_THE_CAUSE);
     expect(started(world)).toHaveLength(2);
   });
 
-  it.each([
-    ['4 minutes', 4, 1],
-    ['20 minutes', 20, 2],
-  ])('is taken from a person’s test of %s, or made anew', async (_, minutes, tests) => {
-    takeLong(world, minutes * MINUTE);
+  it('is not taken from a person’s test that was under way, whose result says so', async () => {
+    takeLong(world, 3 * MINUTE);
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
-    await world.passUntil(() => JSON.stringify(posts(world)).includes('are reachable'));
-    takeLong(world, 1_000);
+    await world.passUntil(() => started(world).length === 1);
+    await world.pass(MINUTE);
     await failsAgain();
-    await explainedIn('the connection is not the cause');
-    expect(started(world)).toHaveLength(tests);
+    await explainedIn('before this failure, everything was reachable.');
+    expect(started(world)).toHaveLength(1);
   });
 
   it.each([
@@ -284,7 +295,7 @@ describe('the diagnosis of a failed deployment, as time passes', () => {
     await ask(world, '/deckhand watch mine failures');
     const dms = () => JSON.stringify(world.slack.dms(TEAM, PEOPLE.member));
     deployAgain(world, false);
-    await world.passUntil(() => dms().includes('deployments are failing') && started(world).length > 0);
+    await world.passUntil(() => dms().includes('the deployment') && started(world).length > 0);
     for (const deleted of changes) {
       world.slack.changePerson(TEAM, PEOPLE.member, { deleted });
       await world.pass(MINUTE);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ask } from '../../support/asking.ts';
+import { ask, sayThere } from '../../support/asking.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
+import { press } from '../channel.ts';
 import { DAY, type DigestWorld, HOUR, MINUTE, openDigestWorld } from '../digests/digest-world.ts';
 
 const OTHER = 'C0BILLING';
@@ -16,40 +17,41 @@ describe('a failure', () => {
   interface Deployment {
     servers?: string[];
     endedAt?: number;
+    ref?: string;
   }
-  const deploy = (succeeded: boolean, { servers, endedAt = world.time.now() }: Deployment = {}) =>
+  const makeRef = () => `ref${world.time.now() % 1e7}`;
+  const deploy = (
+    succeeded: boolean,
+    { servers, endedAt = world.time.now(), ref = makeRef() }: Deployment = {},
+  ) =>
     world.service.world.addDeployment({
       account: ACCOUNT,
       project: 'storefront',
       succeeded,
       endedAt,
-      endRef: `ref${world.time.now() % 1e7}`,
+      endRef: ref,
       user: 'Kim',
       ...(servers && { servers }),
     });
-  const say = async (line: string, where = CHANNEL) => {
-    const before = world.slack.messages(TEAM, where).length;
-    await world.as('admin').command(where, `/deckhand ${line}`);
-    await world.slack.until(() => world.slack.messages(TEAM, where).length > before);
-  };
+  const say = (line: string, where = CHANNEL) => sayThere(world, line, where);
   const failures = (where = CHANNEL) =>
     world.slack
       .messages(TEAM, where)
-      .filter(({ text }) => /^Storefront(:| recovered| closed| is no longer)/.test(text));
+      .filter(({ text }) => /^(Failure of )?Storefront(:| has| is| recovered| closed)/.test(text));
   const text = (where = CHANNEL) => failures(where).at(-1)?.text ?? '';
   const shown = (where = CHANNEL) => JSON.stringify(failures(where).at(-1)?.blocks ?? []);
   const until = (words: string, where = CHANNEL) => world.passUntil(() => text(where).includes(words));
   async function fail(where = [CHANNEL]): Promise<void> {
     for (const one of where) await say('watch storefront failures', one);
     deploy(false);
-    for (const one of where) await until('are failing', one);
+    for (const one of where) await until('the deployment', one);
   }
 
   it('stays open during a pause, says so, and ends with a success that another channel hears of', async () => {
     await fail([CHANNEL, OTHER]);
     await say('watch pause storefront');
     await world.passUntil(() => shown().includes('Paused in this channel'));
-    expect(text()).toContain('are failing');
+    expect(text()).toContain('the deployment');
     deploy(true);
     await until('recovered', OTHER);
     await until('recovered');
@@ -67,7 +69,34 @@ describe('a failure', () => {
     await world.pass(5 * MINUTE);
     deploy(false);
     await world.passUntil(() => failures().length === 2);
-    expect(text()).not.toContain('2 failures');
+    expect(text()).not.toContain('2 deployments failed');
+  });
+
+  it('ends with a revision that is back, which its channels and the news say', async () => {
+    const all = (where: string) => {
+      const messages = world.slack.messages(TEAM, where);
+      const threads = messages.flatMap(({ ts }) => world.slack.thread(TEAM, where, ts));
+      return JSON.stringify([messages, threads]);
+    };
+    const rewind = (ref: string) => `:rewind: back to \`${ref}\`, live <!date^`;
+    await say('watch storefront failures');
+    await say('watch storefront all', OTHER);
+    for (const ref of ['aaaaaaa', 'bbbbbbb']) {
+      deploy(true, { ref });
+      await world.pass(2 * MINUTE);
+    }
+    deploy(false, { ref: 'ccccccc' });
+    await until('the deployment');
+    await say('watch pause storefront');
+    deploy(true, { ref: 'aaaaaaa' });
+    await world.passUntil(() => all(OTHER).includes(rewind('aaaaaaa')));
+    await say('watch resume storefront');
+    await until('recovered');
+    await world.passUntil(() => all(CHANNEL).includes('Recovered'));
+    expect(shown(), 'in the message itself').toContain(rewind('aaaaaaa'));
+    expect(text()).toContain('Back to aaaaaaa, live');
+    deploy(true, { ref: 'bbbbbbb' });
+    await world.passUntil(() => all(OTHER).includes(rewind('bbbbbbb')));
   });
 
   it('goes on without the note when its watch is resumed, after a restart too', async () => {
@@ -77,7 +106,7 @@ describe('a failure', () => {
     await world.restart(async () => undefined);
     await say('watch resume storefront');
     await world.passUntil(() => !shown().includes('Paused in this channel'));
-    expect(text()).toContain('are failing');
+    expect(text()).toContain('the deployment');
     deploy(true);
     await until('recovered');
   });
@@ -87,22 +116,22 @@ describe('a failure', () => {
     await say('watch all failures');
     await say('unwatch storefront');
     await world.pass(5 * MINUTE);
-    expect(text(), 'which the watch of all projects shows').toContain('are failing');
+    expect(text(), 'which the watch of all projects shows').toContain('the deployment');
     await say('unwatch');
-    await until('is no longer followed here (1 failure)');
+    await until('is no longer followed here');
     expect(shown()).not.toContain('episode:claim');
-    expect(text(OTHER)).toContain('are failing');
+    expect(text(OTHER)).toContain('the deployment');
 
     // It is the same failure, with its owner, for a channel that hears of it again.
     await world.pass(15 * MINUTE);
     deploy(false);
-    await until('2 failures', OTHER);
+    await until('2 deployments failed', OTHER);
     const root = { channel: OTHER, ts: failures(OTHER).at(-1)?.ts ?? '' };
     await world.as('member').click(root, { actionId: 'episode:claim' });
     await world.passUntil(() => shown(OTHER).includes('is on it'));
     await say('watch storefront failures');
     await world.passUntil(() => failures().length === 2);
-    expect(text()).toContain('Storefront: deployments are failing, 2 failures since');
+    expect(text()).toContain('Storefront has been failing since');
     expect(shown()).toContain(`<@${PEOPLE.member}> is on it`);
     deploy(true);
     await until('recovered');
@@ -136,9 +165,8 @@ describe('a failure', () => {
     await fail();
     await say('unwatch storefront');
     await until('is no longer followed here');
-    const { ts = '' } = world.slack.messages(TEAM, CHANNEL).at(-1) ?? {};
-    await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'watch:undo' });
-    await until('are failing');
+    await press(world, 'watch:undo');
+    await until('the deployment');
     deploy(true);
     await until('recovered');
     expect(failures()).toHaveLength(1);
@@ -147,7 +175,7 @@ describe('a failure', () => {
   it('ends when its watch is edited to another server, and not when that one fails too', async () => {
     await say('watch storefront failures --server web-1');
     deploy(false, { servers: ['web-1'] });
-    await until('are failing');
+    await until('the deployment');
     const edit = async (server: string) => {
       const [{ id = '' } = {}] = await world.app.workspaces.open(TEAM).schedules.list('watch');
       const ann = world.as('admin');
@@ -159,21 +187,35 @@ describe('a failure', () => {
     await world.pass(2 * MINUTE);
     await edit('web-2');
     await world.pass(2 * MINUTE);
-    expect(text()).toContain('are failing');
+    expect(text()).toContain('the deployment');
     deploy(true, { servers: ['web-2'] });
     await until('recovered');
+    await world.pass(31 * MINUTE);
     deploy(false, { servers: ['web-2'] });
     await world.passUntil(() => failures().length === 2);
     await edit('web-1');
     await world.pass(2 * MINUTE);
     deploy(true, { servers: ['web-1'] });
     await until('recovered');
+    await world.pass(31 * MINUTE);
     deploy(false, { servers: ['web-1'] });
     await world.passUntil(() => failures().length === 3);
     deploy(true, { servers: ['web-2'] });
     await world.pass(2 * MINUTE);
     await edit('web-2');
     await until('is no longer followed here');
+  });
+
+  it('does not end if the list of projects is not whole', async () => {
+    await fail();
+    const body = { records: [{ name: 'Other', permalink: 'other' }, { name: 'Storefront' }] };
+    const torn = world.service.faults.add({ path: `/${ACCOUNT}/projects`, status: 200, body });
+    for (const hits of [1, 2]) {
+      await world.time.advance(HOUR);
+      await world.passUntil(() => torn.hits() >= hits);
+    }
+    await world.pass(2 * MINUTE);
+    expect(text()).toContain('the deployment');
   });
 
   it('ends with its project, and not if that is missing for a moment', async () => {
@@ -191,17 +233,54 @@ describe('a failure', () => {
     await world.passUntil(() => moment.hits() > 0);
     await world.time.advance(HOUR);
     await world.pass(MINUTE);
-    expect(text()).toContain('are failing');
+    expect(text()).toContain('the deployment');
     const gone = missing();
     for (const look of [1, 2]) {
       await world.time.advance(HOUR);
       await world.passUntil(() => gone.hits() >= look);
     }
-    await until('Storefront is no longer listed at the service (1 failure)');
+    await until('Failure of Storefront closed: it is no longer listed at the service');
     await until('is no longer listed', OTHER);
     const said = await ask(world, '/deckhand failing');
     expect(said).not.toContain('Storefront: ');
     expect(said).not.toContain('not mended');
+  });
+
+  it('ends with a success of its server under a new name, in each channel', async () => {
+    await fail([CHANNEL, OTHER]);
+    const [storefront] = world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
+    for (const server of storefront?.servers ?? []) Object.assign(server, { name: `new-${server.name}` });
+    await world.pass(MINUTE);
+    deploy(true);
+    await world.pass(2 * MINUTE);
+    expect(text()).toContain('the deployment');
+    await world.time.advance(HOUR);
+    for (const where of [CHANNEL, OTHER]) await until('recovered', where);
+    expect(await ask(world, '/deckhand failing')).not.toContain('Storefront: ');
+    await world.pass(31 * MINUTE);
+    deploy(false);
+    await world.passUntil(() => failures().length === 2);
+    await world.time.advance(HOUR);
+    await world.pass(MINUTE);
+    expect(text()).toContain('the deployment to new-web-1');
+  });
+
+  it('does not end if its server may be missing in a list that is not whole', async () => {
+    await say('watch storefront failures');
+    deploy(false, { servers: ['web-1'] });
+    await until('the deployment');
+    deploy(true, { servers: ['web-2'] });
+    const body = [{ name: 'web-2', identifier: 's2' }, { name: 'web-1' }];
+    const torn = world.service.faults.add({
+      path: `/${ACCOUNT}/projects/*/servers`,
+      method: 'GET',
+      status: 200,
+      body,
+    });
+    await world.time.advance(HOUR);
+    await world.passUntil(() => torn.hits() > 0);
+    await world.pass(2 * MINUTE);
+    expect(text()).toContain('the deployment');
   });
 
   it('reminds its thread once if nobody is on it for a day', async () => {
@@ -218,21 +297,31 @@ describe('a failure', () => {
     await world.time.advance(DAY);
     await world.pass(20 * MINUTE);
     expect(thread()).toHaveLength(1);
-    expect(thread()[0]?.text).toContain('Storefront: deployments are failing since');
+    expect(thread()[0]?.text).toContain('Storefront: the deployment');
   });
 
   it('ends whatever the date of a deployment is', async () => {
     await say('watch storefront failures');
-    deploy(false, { endedAt: world.time.now() + 3 * DAY });
-    await until('are failing');
+    // The service shows an event that is ahead of Deckhand's clock if its own is.
+    world.service.clock.advance(3 * DAY);
+    const ahead = () => ({ endedAt: world.service.clock.now() });
+    deploy(false, ahead());
+    await world.pass(2 * MINUTE, () => text().includes('the deployment'));
+    expect(text()).toContain('the deployment');
     await world.pass(5 * MINUTE);
     deploy(true);
     await until('recovered');
-    deploy(true, { endedAt: world.time.now() + 3 * DAY });
-    await world.pass(2 * MINUTE);
+    deploy(true, ahead());
+    await world.pass(31 * MINUTE);
+    const { entries } = await world.app.workspaces.open(TEAM).ledger.read(ACCOUNT, 0);
+    expect(entries.map(({ event }) => event)).toEqual([
+      'deploy_failed',
+      'deploy_completed',
+      'deploy_completed',
+    ]);
     deploy(false);
     await world.passUntil(() => failures().length === 2);
     await world.pass(2 * MINUTE);
-    expect(text()).toContain('are failing');
+    expect(text()).toContain('the deployment');
   });
 });

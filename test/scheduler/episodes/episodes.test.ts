@@ -7,11 +7,12 @@ import {
   episodeRecords,
   type Outcome,
   type Verb,
-  withOutcomes,
   withoutShown,
 } from '../../../src/records/episodes.ts';
-import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
+import { withOutcomes } from '../../../src/records/outcomes.ts';
+import { noteOutcomes } from '../../../src/scheduler/episodes/change-episodes.ts';
 import { answerTo, ask } from '../../support/asking.ts';
+import { choose, leaveFailure } from '../../support/failure-menu.ts';
 import { fastClock } from '../../support/faults.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -23,21 +24,31 @@ const SUBJECT = { kind: 'deployments', channel: CHANNEL, account: ACCOUNT } as c
 
 interface Noted extends Partial<Outcome> {
   project?: string;
+  account?: string;
 }
 
 /** Notes an outcome so many minutes from now. */
 async function note(world: TestWorld, kind: 'failure' | 'success', minute: number, more: Noted = {}) {
-  const { project = 'Storefront', at = Date.now() + minute * 60_000, ...rest } = more;
+  const {
+    project = 'Storefront',
+    account = SUBJECT.account,
+    at = Date.now() + minute * 60_000,
+    ...rest
+  } = more;
   const outcome = { kind, id: `${minute}`, at, lines: [`deploy ${minute}`], ...rest };
-  const subject = { ...SUBJECT, project, name: project };
+  const subject = { ...SUBJECT, account, project, name: project };
   await noteOutcomes(world.app.workspaces.open(TEAM), subject, [outcome]);
 }
 
 const shown = (world: TestWorld) => JSON.stringify(roots(world).map(({ blocks }) => blocks));
-const click = (world: TestWorld, who: Who, verb: string) => press(world, `episode:${verb}`, { who });
+const click = (world: TestWorld, who: Who, verb: Verb) =>
+  verb === 'claim'
+    ? press(world, `episode:${verb}`, { who })
+    : leaveFailure(world, verb, { who, ts: roots(world).at(-1)?.ts ?? '' });
 const home = (world: TestWorld) =>
   JSON.stringify(world.slack.home(TEAM, PEOPLE.member)?.content.blocks ?? []);
-const closed = (who: Who) => `Storefront closed by <@${PEOPLE[who]}> (1 failure)`;
+const closed = (who: Who) =>
+  `Failure of Storefront closed by <@${PEOPLE[who]}>, not mended. 1 deployment failed.`;
 const recordsOf = (world: TestWorld) => episodeRecords(world.app.parts.store.of(TEAM));
 
 async function deleteRoot(world: TestWorld): Promise<void> {
@@ -67,11 +78,11 @@ describe('an episode', () => {
     world,
   }) => {
     await note(world, 'failure', 0);
-    expect(texts(world)).toEqual([expect.stringContaining('Storefront: deployments are failing since')]);
+    expect(texts(world)).toEqual([expect.stringContaining('Storefront: the deployment')]);
     expect(thread(world)).toEqual([]);
     await note(world, 'failure', 1);
     await note(world, 'failure', 2);
-    expect(texts(world)[0]).toContain('3 failures since');
+    expect(texts(world)[0]).toContain('3 deployments failed');
     for (const method of ['chat.update', 'chat.postMessage']) {
       world.slack.fault({ method, error: 'token_expired', times: 1 });
       await expect(note(world, 'success', 38), 'which its job repeats').rejects.toThrow('token_expired');
@@ -80,11 +91,11 @@ describe('an episode', () => {
     const before = countEdits();
     await note(world, 'success', 38);
     expect(countEdits()).toBe(before);
-    expect(texts(world)).toEqual(['Storefront recovered after 38 min and 3 failures.']);
+    expect(texts(world)).toEqual(['Storefront recovered after 38 min: 3 deployments failed.']);
     expect(shown(world), 'the first failure, which has no reply').toContain('deploy 0');
     expect(thread(world)).toEqual([
-      expect.stringContaining('Failure 2'),
-      expect.stringContaining('Failure 3'),
+      expect.stringContaining('Another deployment failed, 2 so far'),
+      expect.stringContaining('Another deployment failed, 3 so far'),
       expect.stringContaining('Recovered'),
     ]);
   });
@@ -121,16 +132,14 @@ describe('an episode', () => {
     await deleteRoot(world);
     await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ threads: false }));
     await note(world, 'failure', 1);
-    expect(texts(world)).toEqual([expect.stringContaining('2 failures since')]);
+    expect(texts(world)).toEqual([expect.stringContaining('2 deployments failed')]);
     expect(thread(world), 'where the channel wants no threads').toEqual([]);
     await deleteRoot(world);
     await note(world, 'success', 2);
     expect(roots(world)).toEqual([]);
   });
 
-  test('is posted anew under one name, and counted, where a process died before it knew', async ({
-    world,
-  }) => {
+  test('is posted anew once, and edited, where a process died before it knew', async ({ world }) => {
     await note(world, 'failure', 1);
     await deleteRoot(world);
     const rootRef = (await recordsOf(world).list())[0]?.doc.episodes[0]?.rootRef;
@@ -140,13 +149,7 @@ describe('an episode', () => {
       return { ...record, episodes };
     });
     await note(world, 'failure', 3);
-    // Slack in the tests takes both; a real one knows the name.
-    expect(roots(world)).toHaveLength(2);
-    expect(new Set(roots(world).map(({ client_msg_id: name }) => name)).size).toBe(1);
-    expect(texts(world).at(-1)).toContain('3 failures since');
-    expect(await world.app.parts.metrics.text()).toContain(
-      'deckhand_possible_duplicates_total{what="post"} 1',
-    );
+    expect(texts(world)).toEqual([expect.stringContaining('3 deployments failed')]);
   });
 
   test('has in its thread what Slack does not let its message say, until an edit goes through', async ({
@@ -155,10 +158,10 @@ describe('an episode', () => {
     await note(world, 'failure', 0);
     world.slack.fault({ method: 'chat.update', error: 'edit_window_closed', times: 1 });
     await note(world, 'failure', 1);
-    expect(texts(world)[0]).not.toContain('failures');
+    expect(texts(world)[0]).not.toContain('2 deployments');
     expect(thread(world)).toEqual([expect.stringContaining('deploy 1')]);
     await note(world, 'success', 2);
-    expect(texts(world)).toEqual(['Storefront recovered after 2 min and 2 failures.']);
+    expect(texts(world)).toEqual(['Storefront recovered after 2 min: 2 deployments failed.']);
     expect(thread(world)).toHaveLength(2);
   });
 
@@ -181,14 +184,14 @@ describe('an episode', () => {
 
   test('tells how two outages ended that its channel could not be told of', async ({ world }) => {
     world.slack.archiveChannel(TEAM, CHANNEL);
-    for (const minute of [1, 3]) {
+    for (const minute of [1, 41]) {
       await expect(note(world, 'failure', minute)).rejects.toThrow('is_archived');
       await expect(note(world, 'success', minute + 1)).rejects.toThrow('is_archived');
     }
     world.slack.unarchiveChannel(TEAM, CHANNEL);
     world.slack.invite(TEAM, CHANNEL, 'bot');
-    await note(world, 'success', 5);
-    const recovered = 'Storefront recovered after 1 min and 1 failure.';
+    await note(world, 'success', 50);
+    const recovered = 'Storefront recovered after 1 min: 1 deployment failed.';
     expect(texts(world)).toEqual([recovered, recovered]);
     expect((await recordsOf(world).list())[0]?.doc.episodes).toHaveLength(1);
   });
@@ -221,7 +224,7 @@ describe('an episode', () => {
     expect(isOnIt()).toContain(`<@${owner}> is on it`);
     await world.as('member').openHome();
     await world.slack.until(() => home(world).includes(`<@${owner}> is on it`));
-    expect(home(world)).toContain('*Storefront: deployments are failing since');
+    expect(home(world)).toContain('*Storefront: the deployment');
     const [other, first] =
       owner === PEOPLE.admin ? (['member', 'admin'] as const) : (['admin', 'member'] as const);
     await claim(world, other);
@@ -254,7 +257,7 @@ describe('an episode', () => {
   }) => {
     // The service's clock is behind.
     await note(world, 'failure', -10);
-    expect(shown(world)).toContain('"confirm":{"title":{"type":"plain_text","text":"Close this failure?"');
+    expect(shown(world)).not.toContain('"confirm"');
     await world.as('member').openHome();
     await world.slack.until(() => home(world).includes('Failing now'));
     await click(world, 'admin', 'close');
@@ -263,20 +266,23 @@ describe('an episode', () => {
     expect(shown(world)).not.toContain('episode:');
     expect(thread(world)).toEqual([expect.stringContaining(`<@${PEOPLE.admin}> closed it.`)]);
     await world.slack.until(() => !home(world).includes('Failing now'));
-    expect(await ask(world, '/deckhand audit', 'admin')).toContain('episode close');
+    expect(await ask(world, '/deckhand audit', 'admin')).toContain('Close a failure');
     await note(world, 'success', -9);
     expect(texts(world)).toEqual([closed('admin')]);
     await note(world, 'failure', -8);
-    expect(texts(world)[1]).toContain('Storefront: deployments are failing since');
+    expect(texts(world)[1]).toContain('Storefront: the deployment');
   });
 
   test('is closed by whoever is on it, and by no other member', async ({ world }) => {
     await note(world, 'failure', 0);
     await claim(world, 'admin');
-    const close = () => click(world, 'member', 'close');
-    expect(await answerTo(world, 'member', close)).toContain('Only operators can do this.');
+    const place = { who: 'member', ts: roots(world)[0]?.ts ?? '' } as const;
+    const close = () => choose(world, 'episode:close ', place);
+    expect(await answerTo(world, 'member', close)).toContain(
+      'Only operators can close a failure that somebody else is on.',
+    );
     await claim(world, 'member');
-    await close();
+    await click(world, 'member', 'close');
     await world.slack.until(() => thread(world).length === 3);
     expect(texts(world)[0]).toBe(closed('member'));
   });
@@ -292,15 +298,19 @@ describe('an episode', () => {
     ],
   ])('is not closed where the question is answered too late: %s', async ([_, change, says], { world }) => {
     await note(world, 'failure', 0);
+    await choose(world, 'episode:close ', { ts: roots(world)[0]?.ts ?? '' });
+    const ann = world.as('admin');
+    await world.slack.until(() => ann.openView() !== undefined, { what: 'the question' });
     await storeUnshown(world, change);
-    expect(await answerTo(world, 'admin', () => click(world, 'admin', 'close'))).toContain(says);
+    const answer = await ann.submit('episode.close', {});
+    expect(JSON.stringify([answer, ann.openView()?.content])).toContain(says);
     expect(texts(world).join()).not.toContain(closed('admin'));
   });
 
   test('is shown as closed where the process died before its message was edited', async ({ world }) => {
     await note(world, 'failure', 0);
     await storeUnshown(world, clicked(PEOPLE.admin, 'close'));
-    expect(texts(world)[0]).toContain('are failing');
+    expect(texts(world)[0]).toContain('the deployment');
     // The click is carried out again.
     await click(world, 'admin', 'close');
     await world.slack.until(() => thread(world).length === 1);
@@ -314,11 +324,12 @@ plain('nothing is lost where 50 episodes begin, fail on and end at once, within 
   world.slack.invite(TEAM, CHANNEL, 'bot');
   const names = Array.from({ length: 50 }, (_, at) => `Shop ${at}`);
   const noteAll = (kind: 'failure' | 'success', at: number): Promise<unknown> =>
-    Promise.all(names.map((project) => note(world, kind, at, { project, at })));
+    // Five of one account would be one message.
+    Promise.all(names.map((project) => note(world, kind, at, { project, account: project, at })));
   await Promise.all([noteAll('failure', 1_000), noteAll('failure', 31_000)]);
   await noteAll('success', 61_000);
   expect(texts(world).toSorted()).toEqual(
-    names.map((name) => `${name} recovered after 1 min and 2 failures.`).toSorted(),
+    names.map((name) => `${name} recovered after 1 min: 2 deployments failed.`).toSorted(),
   );
   expect(roots(world).flatMap(({ ts }) => thread(world, ts))).toHaveLength(names.length * 2);
 });
@@ -340,9 +351,11 @@ plain(
     await clock.advance(6 * DAY_MS);
     await noteNow('failure');
     await clock.advance(6 * DAY_MS);
-    expect(texts(world)[0]).toContain('2 failures since');
+    expect(texts(world)[0]).toContain('2 deployments failed');
     await pass(1, () => texts(world)[0]?.includes('closed') === true);
-    expect(texts(world)[0]).toBe('Storefront closed: no news for 7 days (2 failures)');
+    expect(texts(world)[0]).toBe(
+      'Failure of Storefront closed: no news for 7 days, not mended. 2 deployments failed.',
+    );
     expect(shown(world)).not.toContain('episode:claim');
     await noteNow('failure');
     expect(texts(world)).toHaveLength(2);

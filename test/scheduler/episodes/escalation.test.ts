@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { episodeRecords } from '../../../src/records/episodes.ts';
 import { setDatabaseClock } from '../../process/database-clock.ts';
 import { answerTo, ask } from '../../support/asking.ts';
+import { leaveFailure } from '../../support/failure-menu.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import {
   ACCOUNT,
@@ -32,7 +33,10 @@ const DUE_SOON = `watch storefront failures --mention ${GROUP} --after 5m`;
 const GROUPS = { botScopes: ['commands', 'chat:write', 'users:read', 'usergroups:read'] };
 
 const root = (world: TestWorld) =>
-  posts(world).findLast(({ text }) => /deployments are failing|unreachable since|recovered after/.test(text));
+  posts(world).findLast(
+    ({ text, subtype }) =>
+      subtype === undefined && /the deployment|been failing|unreachable since|recovered after/.test(text),
+  );
 const mentions = (world: TestWorld) =>
   thread(world, root(world)?.ts ?? '').filter((text) => text.includes('Nobody is on it'));
 
@@ -54,8 +58,11 @@ describe('a failure that nobody is on', () => {
     deploy(false);
     await world.passUntil(() => root(world)?.text !== before);
   };
-  const click = (verb: string) => press(world, `episode:${verb}`, { who: 'member', ...root(world) });
-  const clicked = async (verb: string) => {
+  const click = (verb: 'claim' | 'release') => {
+    const place = { who: 'member', ts: root(world)?.ts ?? '' } as const;
+    return verb === 'claim' ? press(world, 'episode:claim', place) : leaveFailure(world, verb, place);
+  };
+  const clicked = async (verb: 'claim' | 'release') => {
     const before = JSON.stringify(root(world)?.blocks);
     await click(verb);
     await world.passUntil(() => JSON.stringify(root(world)?.blocks) !== before);
@@ -64,7 +71,11 @@ describe('a failure that nobody is on', () => {
   it('mentions a group once in its thread, 15 minutes after its message, though Deckhand was down', async () => {
     const card = await world.say(`watch storefront failures --mention ${GROUP}`);
     expect(card).not.toContain('<!subteam');
-    expect(shown(world)).toContain('@oncall is mentioned if nobody is on a failure after 15 min.');
+    expect(card).toContain('@oncall is mentioned if nobody is on a failure after 15 min.');
+    expect(shown(world)).toContain(
+      'This channel follows Storefront: failures, mention @oncall after 15 min.',
+    );
+    expect(shown(world)).not.toContain('<!subteam');
     await fails();
     await world.pass(14 * MINUTE);
     expect(mentions(world)).toEqual([]);
@@ -73,7 +84,7 @@ describe('a failure that nobody is on', () => {
     await world.passUntil(() => mentions(world).length > 0);
     expect(mentions(world)).toEqual([
       expect.stringMatching(
-        /<!subteam\^S0ONCALL> Storefront: deployments are failing .* Nobody is on it after 1\d min\./,
+        /<!subteam\^S0ONCALL> Storefront in acme: the deployment .* Nobody is on it after 1\d min\./,
       ),
     ]);
     await fails();
@@ -126,7 +137,7 @@ describe('a failure that nobody is on', () => {
     await world.passUntil(async () => (await record())?.failures === 2);
     await click('release');
     await world.passUntil(async () => (await record())?.owner === undefined);
-    await untilShown(world, '2 failures');
+    await untilShown(world, '2 deployments failed');
     await world.pass(2 * MINUTE);
     expect(mentions(world)).toEqual([]);
   });
@@ -250,7 +261,9 @@ describe('whom a failure mentions', () => {
     ['guard add storefront hourly --mention @ben --after 4m', 'not a time from 5 minutes to 4 hours'],
     ['watch storefront --mention @ben --after 5h', 'not a time from 5 minutes to 4 hours'],
     ['watch storefront --mention @ben --after <!channel>', '&lt;!channel&gt; is not a time'],
-    ['watch storefront --mention @nobody', '`usergroups:read`'],
+    ['watch storefront --mention @nobody', 'scope usergroups:read'],
+    ['watch storefront --mention @No Body', 'Nobody here is called No Body. Give a name'],
+    ['watch storefront --mention @here', 'would wake everybody'],
   ])('is refused: %s', async ([line, said], { world }) => {
     expect(await ask(world, `/deckhand ${line}`, 'admin')).toContain(said);
     expect(await world.app.workspaces.open(TEAM).schedules.all()).toEqual([]);
@@ -265,6 +278,9 @@ describe('whom a failure mentions', () => {
   test.for<[string, string, number, string]>([
     ['watch storefront --mention <@U0BEN> --after=90', PEOPLE.member, 90, '@ben'],
     ['watch storefront --mention Ben --after "20 min"', PEOPLE.member, 20, '@Ben'],
+    ['watch storefront --mention @Ben Member', PEOPLE.member, 15, '@Ben Member'],
+    ['watch storefront --mention ben@house.example', PEOPLE.member, 15, '@ben@house.example'],
+    ['watch storefront --mention me', PEOPLE.admin, 15, '@ann'],
     ['watch storefront --mention <!subteam^S0ONCALL|@oncall> --after 4h', 'S0ONCALL', 240, '@oncall'],
   ])('is read, and shown by their handle: %s', async ([line, mention, after, handle], { world }) => {
     await say(world, line);

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SharedFailure } from '../../../src/records/shared-failures.ts';
+import { ask, sayThere } from '../../support/asking.ts';
+import { leaveFailure } from '../../support/failure-menu.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
 import { type DigestWorld, HOUR, MINUTE, openDigestWorld } from '../digests/digest-world.ts';
 
@@ -24,13 +26,11 @@ describe('a failure that two channels show', () => {
       user: 'Kim',
       ...(servers && { servers }),
     });
-  const say = async (where: string, line: string) => {
-    const before = world.slack.messages(TEAM, where).length;
-    await world.as('admin').command(where, `/deckhand ${line}`);
-    await world.slack.until(() => world.slack.messages(TEAM, where).length > before);
-  };
+  const say = (where: string, line: string) => sayThere(world, line, where);
   const failures = (where: string) =>
-    world.slack.messages(TEAM, where).filter(({ text }) => /^Storefront(:| recovered| closed)/.test(text));
+    world.slack
+      .messages(TEAM, where)
+      .filter(({ text }) => /^(Failure of )?Storefront(:| has| is| recovered| closed)/.test(text));
   const root = (where: string) => failures(where).at(-1);
   const shown = (where: string) => JSON.stringify(root(where)?.blocks ?? []);
   const thread = (where: string) =>
@@ -49,22 +49,53 @@ describe('a failure that two channels show', () => {
     await untilBoth((where) => root(where) !== undefined);
   }
 
+  it('names the last good deployment of the servers that fail, until they recover', async () => {
+    deploy(true);
+    const { revision, at } = { revision: `ref${world.time.now() % 1e7}`.slice(0, 7), at: world.time.now() };
+    await world.pass(MINUTE);
+    await fail();
+    const good = `Last good: \`${revision}\` by Kim, <!date^${at / 1000}^{time}|`;
+    expect(shown(CHANNEL)).toContain(good);
+    await world.pass(MINUTE);
+    deploy(true, ['web-1']);
+    await world.pass(2 * MINUTE);
+    expect(shown(OTHER)).toContain(good);
+    deploy(true);
+    await untilBoth((where) => root(where)?.text.includes('recovered') === true);
+    expect(shown(CHANNEL)).not.toContain('Last good');
+  });
+
+  it('names in each the last good deployment of the servers that the channel follows', async () => {
+    const revisions: string[] = [];
+    for (const server of ['web-1', 'web-2']) {
+      revisions.push(`ref${world.time.now() % 1e7}`.slice(0, 7));
+      deploy(true, [server]);
+      await world.pass(MINUTE);
+    }
+    await say(CHANNEL, 'watch storefront failures --server web-1');
+    await say(OTHER, 'watch storefront failures');
+    deploy(false, ['web-1', 'web-2']);
+    await untilBoth((where) => root(where) !== undefined);
+    const good = [CHANNEL, OTHER].map((where) => /Last good: `(.*?)`/.exec(shown(where))?.[1]);
+    expect(good).toEqual(revisions);
+  });
+
   it('has one owner, who stops the mentions of both, and is once on App Home', async () => {
     await fail();
     await world.as('member').openHome();
     await click(CHANNEL, 'claim');
     await untilBoth(isOn('member'));
-    expect(thread(OTHER)).toEqual([`:raising_hand: <@${PEOPLE.member}> is on it.`]);
+    expect(thread(OTHER)).toEqual([`<@${PEOPLE.member}> is on it.`]);
     await world.pass(HOUR);
     expect(mentions(OTHER)).toEqual([]);
     const home = () => JSON.stringify(world.slack.home(TEAM, PEOPLE.member)?.content.blocks ?? []);
     await world.passUntil(() => home().includes('is on it'));
-    expect(home().match(/Storefront: deployments are failing/g)).toHaveLength(1);
+    expect(home().match(/storefront\|Storefront>: the deployment/g)).toHaveLength(1);
 
     await world.restart(async () => undefined);
     await click(OTHER, 'claim', 'admin');
     await untilBoth(isOn('admin'));
-    await click(CHANNEL, 'release', 'admin');
+    await leaveFailure(world, 'release', { ts: root(CHANNEL)?.ts ?? '' });
     await untilBoth(isFree);
     await world.passUntil(() => mentions(OTHER).length > 0);
     expect(mentions(OTHER)[0]).toContain('Nobody is on it after 15 min.');
@@ -94,8 +125,12 @@ describe('a failure that two channels show', () => {
     await fail();
     await click(CHANNEL, 'claim');
     await untilBoth(isOn('member'));
-    await click(CHANNEL, 'close');
-    await untilBoth((where) => root(where)?.text === `Storefront closed by <@${PEOPLE.member}> (1 failure)`);
+    await leaveFailure(world, 'close', { who: 'member', ts: root(CHANNEL)?.ts ?? '' });
+    await untilBoth(
+      (where) =>
+        root(where)?.text ===
+        `Failure of Storefront closed by <@${PEOPLE.member}>, not mended. 1 deployment failed.`,
+    );
     deploy(false);
     await untilBoth((where) => failures(where).length === 2);
     expect([shown(CHANNEL), shown(OTHER)].join()).not.toContain('is on it');
@@ -114,8 +149,31 @@ describe('a failure that two channels show', () => {
     await world.passUntil(() => isOn('member')('C0LATER'));
     deploy(true);
     await untilBoth((where) => root(where)?.text.includes('recovered') === true);
-    await world.pass(2 * MINUTE);
+    await world.pass(31 * MINUTE);
     deploy(false);
     await untilBoth((where) => failures(where).length === 2 && isFree(where));
+  });
+
+  it('tells nobody the name of a channel that they may not see', async () => {
+    const secret = { id: 'C0SECRET', name: 'merger-talks', is_private: true, members: [PEOPLE.admin] };
+    world.slack.addChannel(TEAM, secret);
+    world.slack.invite(TEAM, secret.id, 'bot');
+    await say(secret.id, 'watch storefront failures');
+    await fail();
+    await world.passUntil(() => root(secret.id) !== undefined);
+    await click(secret.id, 'claim', 'admin');
+    await untilBoth(isOn('admin'));
+    for (const line of ['failing', 'failing all', 'activity', 'watch list all', 'doctor'])
+      await ask(world, `/deckhand ${line}`);
+    await world.as('member').openHome();
+    await world.slack.until(() => world.slack.home(TEAM, PEOPLE.member) !== undefined);
+    const seen = [
+      ...[CHANNEL, OTHER].flatMap((channel) => world.slack.messages(TEAM, channel)),
+      ...[CHANNEL, OTHER].flatMap((channel) => world.slack.thread(TEAM, channel, root(channel)?.ts ?? '')),
+      ...world.slack.ephemerals(TEAM, PEOPLE.member),
+      world.slack.home(TEAM, PEOPLE.member)?.content,
+    ];
+    expect(JSON.stringify(seen)).toContain('Storefront');
+    expect(JSON.stringify(seen)).not.toContain(secret.name);
   });
 });

@@ -26,8 +26,7 @@ describe('a guard', () => {
   const workspace = () => world.app.workspaces.open(TEAM);
   const guards = () => workspace().schedules.list('guard');
   const messages = () => messagesOf(world);
-  const roots = () =>
-    messages().filter(({ text }) => /unreachable since|unreachable, \d|recovered/.test(text));
+  const roots = () => messages().filter(({ text }) => /unreachable since|recovered/.test(text));
   const dms = () => dmsOf(world);
   /** The tests since the guards were set up. */
   const started = () => allStarted().slice(atFirst);
@@ -87,16 +86,16 @@ describe('a guard', () => {
     expect(shown).toContain('"text":"Test again"');
     expect(shown).toContain(`<http://127.0.0.1:`);
     expect(await outcomesOf(4, 6)).toBe('unreachable');
-    expect(roots()[0]?.text).toContain('Storefront: web-2 is unreachable, 3 failures since');
+    expect(roots()[0]?.text).toContain('Storefront: web-2 is unreachable since');
     breakServer('web-2', 'ok');
     expect(await outcomesOf(6, 12)).toBe('reachable');
     expect(roots()).toHaveLength(1);
     expect(messages()).toHaveLength(before + 1);
-    expect(roots()[0]?.text).toContain('Storefront recovered after');
+    expect(roots()[0]?.text).toBe('Storefront recovered. web-2 was unreachable for 3 h: Connection refused.');
     expect(JSON.stringify(roots()[0]?.blocks)).not.toMatch(/(?:is|are) unreachable/);
     // One more each for the confirmation of the first failure alone.
     expect(started()).toHaveLength(13);
-    expect(await ask(world, '/deckhand guard list', 'admin')).toContain('all 2 servers are reachable');
+    expect(await ask(world, '/deckhand guard list', 'admin')).toContain('both servers are reachable');
   });
 
   const test = async (words: string, until: () => boolean | Promise<boolean>) => {
@@ -122,8 +121,10 @@ describe('a guard', () => {
     breakServer('web-1');
     await test('storefront', () => isShown('Storefront: web-1 is unreachable since'));
     breakServer('web-1', 'ok');
-    await test('storefront web-1', () => isShown('Storefront recovered after'));
-    expect(roots()[0]?.text).toMatch(/and 1 failure: reachable\.$/);
+    await test('storefront web-1', () => isShown('Storefront recovered'));
+    expect(roots()[0]?.text).toMatch(
+      /recovered\. web-1 and web-2 were unreachable for \d+ min: Connection refused\.$/,
+    );
     expect(JSON.stringify(roots()[0]?.blocks)).not.toContain('Test again');
     await pass(() => thread(world, roots()[0]?.ts).length > 0, 'the reply');
     expect(thread(world, roots()[0]?.ts)).toEqual([expect.stringContaining('Recovered')]);
@@ -184,7 +185,7 @@ describe('a guard', () => {
     const said = await ask(world, '/deckhand test storefront');
     expect(said).toContain('A guard started it');
     expect(said).toContain('The outcome will be posted here.');
-    const posted = () => messages().filter(({ text }) => text.includes('all 2 servers are reachable'));
+    const posted = () => messages().filter(({ text }) => text.includes('both servers are reachable'));
     await pass(() => posted().length === 1, 'the outcome');
     expect(JSON.stringify(posted()[0]?.blocks)).toContain(`asked by <@${PEOPLE.member}>`);
     expect(started()).toHaveLength(1);
@@ -212,8 +213,8 @@ describe('a guard', () => {
   });
 
   it.each([
-    [404, 'record_not_found', 3, 'the guard of *Storefront* in `acme` (every hour)'],
-    [403, 'api_access_restricted', 1, 'because the plan of the account `acme` has no API access'],
+    [404, 'record_not_found', 3, 'the guard of Storefront in acme (every hour)'],
+    [403, 'api_access_restricted', 1, 'because the plan of the account acme has no API access'],
   ])(
     'pauses where the service answers %i %s %i times, and tells its owner once',
     async (status, word, times, words) => {

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { undoRemoval } from '../../../src/scheduler/schedules/start.ts';
+import { undoRemoval } from '../../../src/scheduler/schedules/remove-schedules.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { sendCommand } from '../../support/signed.ts';
 import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../../support/test-world.ts';
-import { roots, say } from '../channel.ts';
+import { say } from '../channel.ts';
 
 interface Button {
   action_id?: string;
@@ -35,8 +35,8 @@ describe('at the same time', () => {
 
   it('a removal that is undone by several is undone once', async () => {
     await say(world, 'watch storefront all');
-    await say(world, 'unwatch storefront');
-    const blocks = (roots(world).at(-1)?.blocks ?? []) as Array<{ elements?: Button[] }>;
+    const answer = JSON.parse(await say(world, 'unwatch storefront'));
+    const blocks: Array<{ elements?: Button[] }> = answer.blocks;
     const buttons = blocks.flatMap(({ elements = [] }) => elements);
     const undo = buttons.find(({ action_id }) => action_id === 'watch:undo')?.value;
     expect(undo).toContain('removal');

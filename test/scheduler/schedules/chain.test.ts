@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { nextOccurrence } from '../../../src/core/time/cron.ts';
 import type { Engine, WorkspaceJobs } from '../../../src/jobs/jobs.ts';
 import { openBackend } from '../../../src/open.ts';
-import { type Chain, continueChain, startChain } from '../../../src/scheduler/schedules/timed.ts';
+import { type Chain, continueChain, startChain } from '../../../src/scheduler/schedules/occurrences.ts';
 import { ONCE } from '../../jobs/fixtures.ts';
 import { byLength } from '../../support/length.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -34,7 +34,7 @@ test('with restarts, every occurrence comes once, in order, at its local time', 
     const workspace = { clock, jobs: jobsOf(engine) };
     engine.work(OCCURRENCE, {
       options: ONCE,
-      async run(_, { data: { id, scheduledAt }, attempt }) {
+      async handle(_, { data: { id, scheduledAt }, attempt }) {
         const doneAt = done.get(id)?.at(-1);
         if (!(await continueChain(workspace, chainOf(id), { scheduledAt, attempt, doneAt }))) return;
         done.set(id, [...(done.get(id) ?? []), scheduledAt]);
@@ -91,7 +91,7 @@ async function living(start: string) {
   const done: string[] = [];
   engine.work(OCCURRENCE, {
     options: { ...ONCE, attempts: 5 },
-    async run(_, { data: { id, scheduledAt }, attempt }) {
+    async handle(_, { data: { id, scheduledAt }, attempt }) {
       if (!(await continueChain(workspace, chainOf(id), { scheduledAt, attempt, doneAt: undefined }))) return;
       done.push(new Date(scheduledAt).toISOString().slice(11, 16));
       if (done.length === 1 && attempt < 3) throw new Error('again');

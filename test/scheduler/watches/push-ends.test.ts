@@ -4,12 +4,9 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { APPLY } from '../../../src/cli/apply.ts';
 import { EXPORT } from '../../../src/cli/configuration.ts';
-import { runProgram } from '../../../src/cli/program.ts';
-import { readVersion } from '../../../src/config.ts';
-import { createLog } from '../../../src/observability/log.ts';
-import { openDeckhand } from '../../../src/open.ts';
+import { callProgram } from '../../../src/cli/program.ts';
 import { SCHEDULES_LOCK } from '../../../src/records/schedules.ts';
-import { endUnwatched, planSettling } from '../../../src/scheduler/watches/push.ts';
+import { endUnwatched, planSettling } from '../../../src/scheduler/watches/switch-push.ts';
 import { ask, shareList } from '../../support/asking.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { MIN_ENV } from '../../support/run-deckhand.ts';
@@ -26,6 +23,7 @@ import {
 } from '../../support/test-world.ts';
 import { test as base, deploy, dms, OTHER, say, shown, untilShown } from '../channel.ts';
 import {
+  BY_OUTLINE,
   call,
   flags,
   hearWithinSeconds,
@@ -33,6 +31,7 @@ import {
   integrations,
   OFF,
   ON,
+  openReplica,
   PORT,
   PUBLIC_URL,
   project,
@@ -40,11 +39,11 @@ import {
   watchPushed,
 } from './pushing.ts';
 
-const test = base.extend('worldOptions', () => ({ env: { PUBLIC_URL, PORT } }));
+const test = base.extend('worldOptions', () => ({ env: BY_OUTLINE }));
 
 const INTEGRATIONS = `/${ACCOUNT}/projects/*/integrations`;
 const ENCRYPTION_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
-const TO_REMOVE = 'The integration *Deckhand* of *Storefront*';
+const TO_REMOVE = 'The integration Deckhand of Storefront';
 
 /** Resolves when the service has the request for an integration, and has not answered it yet. */
 const asked = ({ service }: TestWorld, method: 'POST' | 'PATCH') =>
@@ -63,39 +62,28 @@ async function disconnect(world: TestWorld): Promise<void> {
 /** Has a file give the watch another project, as an operator does beside a running Deckhand. */
 async function moveByFile(world: TestWorld): Promise<void> {
   const { STORE_URL, SERVICE_BASE_URL } = world.config;
-  const { out } = await runProgram(EXPORT, [], { STORE_URL });
+  const { out } = await callProgram(EXPORT, [], { STORE_URL });
   const file = parse(out);
   for (const watch of Object.values<Record<string, unknown>>(file.watches))
     watch.project = { permalink: 'billing-api', name: 'Billing API' };
   const path = join(await temporaryFolder(), 'deckhand.yml');
   await writeFile(path, stringify(file));
   const env = { ...MIN_ENV, ENCRYPTION_KEYS, STORE_URL, SERVICE_BASE_URL };
-  expect(await runProgram(APPLY, [path], env)).toMatchObject({ code: 0, err: '' });
+  expect(await callProgram(APPLY, [path], env)).toMatchObject({ code: 0, err: '' });
 }
 
 describe('on two replicas', () => {
   let world: TestWorld;
   beforeEach(async () => {
-    world = await openTestWorld({ env: { PUBLIC_URL, PORT, STORE_URL: await freshDatabase() } });
+    world = await openTestWorld({ env: { ...BY_OUTLINE, STORE_URL: await freshDatabase() } });
     onTestFinished(() => world.stop());
     await world.connect();
     for (const channel of [CHANNEL, OTHER]) world.slack.invite(TEAM, channel, 'bot');
   });
 
-  /** Starts another replica, to which Slack sends what follows. */
-  async function openReplica(): Promise<number> {
-    const log = createLog('silent');
-    const opened = await openDeckhand({ ...world.config, PORT: 0 }, { log, version: readVersion() });
-    const { port } = await opened.app.start();
-    onTestFinished(async () => {
-      await opened.app.stop(20_000);
-      await opened.close();
-    });
-    return port;
-  }
-
+  /** Slack sends what follows to another replica. */
   async function switchToReplica(port?: number): Promise<number> {
-    const other = port ?? (await openReplica());
+    const other = port ?? (await openReplica(world)).port;
     world.slack.deliverTo(`http://127.0.0.1:${other}/slack/events`);
     return other;
   }
@@ -127,7 +115,7 @@ describe('on two replicas', () => {
   it('an integration is one, if two people ask for it at the same time', async () => {
     await say(world, 'watch storefront all');
     // Opened before, because the first integration is made within a second.
-    const replica = await openReplica();
+    const { port: replica } = await openReplica(world);
     world.service.faults.add({ method: 'POST', path: INTEGRATIONS, delayMs: 1_000, times: 1 });
     const isAsked = asked(world, 'POST');
     const hearing = hearWithinSeconds(world);

@@ -9,6 +9,7 @@ import { test as base, deploy, OTHER, press, say, shown, untilShown } from '../c
 import { type DigestWorld, openDigestWorld } from '../digests/digest-world.ts';
 import {
   BASE,
+  BY_OUTLINE,
   call,
   flags,
   hearWithinSeconds,
@@ -25,7 +26,7 @@ import {
   watchPushed,
 } from './pushing.ts';
 
-const test = base.extend('worldOptions', () => ({ env: { PUBLIC_URL, PORT } }));
+const test = base.extend('worldOptions', () => ({ env: BY_OUTLINE }));
 
 /** Nothing listens there. */
 const NOBODY = 'http://127.0.0.1:9/nobody';
@@ -46,8 +47,7 @@ describe('hear within seconds', () => {
   test('is offered for one project, asks first, says why it is refused, and has the service call Deckhand', async ({
     world,
   }) => {
-    await say(world, 'watch all failures');
-    expect(shown(world)).not.toContain('Hear within seconds');
+    expect(await say(world, 'watch all failures')).not.toContain('Hear within seconds');
     await say(world, 'watch storefront all');
     const path = `/${ACCOUNT}/projects/*/integrations`;
     const body = { url: ['is not reachable'] };
@@ -58,7 +58,7 @@ describe('hear within seconds', () => {
     refusal.remove();
     const { question } = await hearWithinSeconds(world);
     expect(question).toContain('named *Deckhand*');
-    await untilShown(world, PUSHED);
+    await world.slack.until(() => latest(world).includes(PUSHED));
     expect(latest(world)).not.toContain('watch:push');
     expect(integrations(world)).toMatchObject([{ hookType: 'http_req', name: 'Deckhand' }]);
     expect(flags(world)).toEqual(ON);
@@ -194,12 +194,14 @@ describe('a call of the service', () => {
       await slack.until(() => ann.openView()?.content.callback_id === 'connect');
       await ann.submit('connect', CREDENTIALS);
       await slack.until(() => slack.ephemerals(team, PEOPLE.admin).length > 0);
-      const before = slack.messages(team, CHANNEL).length;
       await ann.command(CHANNEL, '/deckhand watch storefront all');
-      await slack.until(() => slack.messages(team, CHANNEL).length > before);
-      const card = slack.messages(team, CHANNEL).at(-1);
-      const [actionId = ''] = /watch:push#\w+/.exec(JSON.stringify(card?.blocks)) ?? [];
-      await ann.click({ channel: CHANNEL, ts: card?.ts ?? '' }, { actionId });
+      const offer = () => {
+        const answer = slack.ephemerals(team, PEOPLE.admin).at(-1);
+        const [actionId] = /watch:push#\w+/.exec(JSON.stringify(answer?.blocks)) ?? [];
+        return answer && actionId && { ts: answer.ts, actionId };
+      };
+      const { ts, actionId } = await slack.until(offer);
+      await ann.click({ channel: CHANNEL, ts }, { actionId });
       await slack.until(() => ann.openView()?.content.callback_id === 'watch.push');
       await ann.submit('watch.push', {});
       await expect.poll(() => integrations(world).length).toBe(issued.length + 1);
@@ -323,7 +325,7 @@ describe('by the clock', () => {
     await secondsUntilRead();
     await world.pass(400_000);
     expect(shown(world)).toContain('busy001');
-    expect(await ask(world, '/deckhand watch list all')).not.toContain('do not arrive');
+    expect(await ask(world, '/deckhand watch list')).not.toContain('do not arrive');
   });
 
   it('a poll that is due right after a call does not read the account again', async () => {

@@ -1,16 +1,26 @@
+import { onTestFinished } from 'vitest';
+import { readVersion } from '../../../src/config.ts';
+import { createLog } from '../../../src/observability/log.ts';
+import { openDeckhand } from '../../../src/open.ts';
+import { choose } from '../../support/failure-menu.ts';
 import { freePort } from '../../support/free-port.ts';
-import { ACCOUNT, type TestWorld } from '../../support/test-world.ts';
-import { press, roots, say } from '../channel.ts';
+import { ACCOUNT, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
+import { press, say } from '../channel.ts';
 
 export const BASE = '/bots/deckhand';
 export const PORT = String(await freePort());
 export const PUBLIC_URL = `http://127.0.0.1:${PORT}${BASE}`;
 
+/** The service describes nothing there, so that Deckhand goes by the outline of the API. */
+export const BY_OUTLINE = { PUBLIC_URL, PORT, SERVICE_DESCRIPTION_URL: `http://127.0.0.1:${PORT}/none.json` };
+
 export const PUSHED = 'tells of deployments within seconds';
 export const ON = [[true, true, true]];
 export const OFF = [[false, false, false]];
 
-export const latest = (world: TestWorld) => JSON.stringify(roots(world).at(-1)?.blocks);
+/** The latest answer to the admin. */
+export const latest = ({ slack }: TestWorld) =>
+  JSON.stringify(slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.blocks);
 export const project = (world: TestWorld) => {
   const [storefront] = world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
   if (storefront === undefined) throw new Error('no project');
@@ -24,11 +34,26 @@ export const reads = (world: TestWorld) =>
   world.service.requests.all.filter(({ path }) => path.endsWith('/activity')).length;
 export const call = (url: string, body = '') => fetch(url, { method: 'POST', body });
 
-/** Presses the button of the latest message, and says yes to the question. */
+/** Starts another replica on the same database. */
+export async function openReplica({ config }: TestWorld) {
+  const opened = await openDeckhand(
+    { ...config, PORT: 0 },
+    { log: createLog('silent'), version: readVersion() },
+  );
+  const { port } = await opened.app.start();
+  onTestFinished(async () => {
+    await opened.app.stop(20_000);
+    await opened.close();
+  });
+  return { port, app: opened.app };
+}
+
+/** Uses the button or the menu of the latest answer, and says yes to the question. */
 export async function hearWithinSeconds(world: TestWorld) {
   const ann = world.as('admin');
-  const [actionId = ''] = /watch:push#\w+/.exec(latest(world)) ?? [];
-  await press(world, actionId);
+  const [actionId] = /watch:push#\w+/.exec(latest(world)) ?? [];
+  if (actionId !== undefined) await press(world, actionId);
+  else await choose(world, 'watch:push ', world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? {});
   await world.slack.until(() => ann.openView()?.content.callback_id === 'watch.push');
   const question = JSON.stringify(ann.openView()?.content);
   const answer = await ann.submit('watch.push', {});
@@ -38,5 +63,5 @@ export async function hearWithinSeconds(world: TestWorld) {
 export async function watchPushed(world: TestWorld, permalink = 'storefront'): Promise<void> {
   await say(world, `watch ${permalink} all`);
   await hearWithinSeconds(world);
-  await world.slack.until(() => latest(world).includes(PUSHED), { what: 'the changed card' });
+  await world.slack.until(() => latest(world).includes(PUSHED), { what: 'the answer' });
 }

@@ -64,12 +64,14 @@ describe('a busy service that asks to wait', () => {
     [
       'somebody resumes the watch',
       async (world) => {
-        const card = () => world.slack.messages(TEAM, CHANNEL).at(-1);
-        const [, id] = /watch:pause#(\w+)/.exec(JSON.stringify(card())) ?? [];
+        const [{ id = '' } = {}] = await world.app.workspaces.open(TEAM).schedules.list('watch');
+        const [card] = world.slack.messages(TEAM, CHANNEL);
+        const place = { channel: CHANNEL, ts: card?.ts ?? '' };
         for (const verb of ['pause', 'resume']) {
-          const place = { channel: CHANNEL, ts: card()?.ts ?? '' };
-          await world.as('admin').click(place, { actionId: `watch:${verb}#${id}` });
-          await world.passUntil(() => card()?.text.includes(`${verb}d the watch`) === true);
+          const selected = `watch:${verb} ${JSON.stringify({ id })}`;
+          const lines = () => world.slack.thread(TEAM, CHANNEL, place.ts).map(({ text }) => text);
+          await world.as('admin').click(place, { actionId: 'schedule:more', selected });
+          await world.passUntil(() => lines().some((text) => text.includes(`${verb}d the watch`)));
         }
       },
     ],

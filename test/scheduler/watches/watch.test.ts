@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished } from 'vitest';
-import { resumeSchedule } from '../../../src/scheduler/schedules/start.ts';
+import { resumeSchedule } from '../../../src/scheduler/schedules/start-schedule.ts';
 import { confirmSite, POST, shows } from '../../commands/servers/ordering.ts';
 import { answerTo, ask, shareList } from '../../support/asking.ts';
+import { choose } from '../../support/failure-menu.ts';
 import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 import {
   deploy,
@@ -21,8 +22,8 @@ import { openDigestWorld } from '../digests/digest-world.ts';
 
 /** Sets a watch up, and gives its id. */
 async function watch(world: TestWorld, words: string, channel = CHANNEL): Promise<string> {
-  const card = await say(world, `watch ${words}`, channel);
-  return /.*watch:pause#(\w+)/.exec(card)?.[1] ?? '';
+  await say(world, `watch ${words}`, channel);
+  return (await world.app.workspaces.open(TEAM).schedules.list('watch')).at(-1)?.id ?? '';
 }
 
 const until = (world: TestWorld, check: () => boolean, what: string) => world.slack.until(check, { what });
@@ -55,7 +56,7 @@ describe('a watch', () => {
   }) => {
     deploy(world, 'before0');
     await watch(world, 'all');
-    expect(shown(world)).toContain('any project in `acme`');
+    expect(shown(world)).toContain('This channel follows all projects of acme: all events.');
     await watch(world, 'billing-api failures');
     await watch(world, 'all failures', OTHER);
     world.service.requests.clear();
@@ -70,7 +71,7 @@ describe('a watch', () => {
     expect(news(world)).toHaveLength(2);
     expect(news(world, OTHER)).toHaveLength(1);
     expect(shown(world)).not.toContain('before0');
-    expect(news(world)[1]?.text).toContain('Billing API: deployments are failing since');
+    expect(news(world)[1]?.text).toContain('Billing API: the deployment');
     // What stayed pending would be posted again once Deckhand forgets that it posted it.
     const { feeds } = world.app.workspaces.open(TEAM);
     await expect.poll(async () => (await feeds.list('watch')).flatMap(({ pending }) => pending)).toEqual([]);
@@ -99,7 +100,7 @@ describe('a watch', () => {
     await untilShown(world, 'after01');
     expect(news(world).map(({ text }) => text)).toEqual([
       expect.stringContaining('server created'),
-      expect.stringContaining('*shop* in *Storefront*'),
+      expect.stringContaining('shop in Storefront'),
       expect.stringContaining('after01'),
     ]);
   });
@@ -132,12 +133,10 @@ describe('a watch', () => {
     expect(shown(world)).not.toContain('failed1');
   });
 
-  test('makes one message of more than ten, whose thread or else whose channel holds them', async ({
-    world,
-  }) => {
+  test('makes one message of many, whose thread or else whose channel holds them', async ({ world }) => {
     const deployMany = (from: number) => {
       world.service.faults.add({ path: '/acme/activity', delayMs: 100, times: 1 });
-      for (let at = 0; at < 37; at += 1) deploy(world, `ref00${from + at}`);
+      for (let at = 0; at < 45; at += 1) deploy(world, `ref00${from + at}`);
     };
     await watch(world, 'all');
     deployMany(10);
@@ -146,15 +145,15 @@ describe('a watch', () => {
         .map((root) => JSON.stringify([root, world.slack.thread(TEAM, CHANNEL, root.ts)]))
         .join();
     const missing = () =>
-      Array.from({ length: 37 }, (_, at) => `ref00${at + 10}`).filter((ref) => !told().includes(ref));
+      Array.from({ length: 45 }, (_, at) => `ref00${at + 10}`).filter((ref) => !told().includes(ref));
     await until(world, () => missing().length === 0, 'all in the thread');
     await polls(world);
     expect(news(world).length).toBeLessThanOrEqual(2);
 
     await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ threads: false }));
     const before = texts(world).length;
-    deployMany(50);
-    await untilShown(world, 'ref0086');
+    deployMany(55);
+    await untilShown(world, 'ref0099');
     const added = world.slack.messages(TEAM, CHANNEL).slice(before);
     expect(added.flatMap(({ ts }) => world.slack.thread(TEAM, CHANNEL, ts))).toEqual([]);
   });
@@ -166,9 +165,11 @@ describe('a watch', () => {
     expect(await refused('failures')).toContain('Billing API');
     await say(world, 'use storefront');
     await watch(world, 'failures');
-    expect(shown(world)).toContain('when deployments of *Storefront* fail');
+    expect(shown(world)).toContain('This channel follows Storefront: failures.');
     await watch(world, 'storefront transitions');
-    expect(shown(world)).toContain('*Storefront* in `acme` (changes between failing and passing)');
+    expect(shown(world)).toContain(
+      'edited the watch of Storefront in acme (changes between failing and passing)',
+    );
     expect(await refused('storefront transitions')).toContain('Already watching');
     expect(await refused('storefront fails')).toContain(
       '`fails` is not a mode. Use `all`, `failures` or `transitions`.',
@@ -189,7 +190,8 @@ describe('a watch', () => {
     deploy(world, 'mine001');
     await ask(world, '/deckhand me Kim', 'billing');
     await ask(world, '/deckhand watch mine', 'billing');
-    for (const scope of ['here', 'all']) {
+    // `watch list all` is the table of all channels.
+    for (const scope of kind === 'watch' ? ['here'] : ['here', 'all']) {
       const list = await ask(world, `/deckhand ${kind} list ${scope}`);
       expect(list).toContain(`1 ${kind} of this`);
       expect(list).not.toMatch(/"button"|your own deployments|adds one/);
@@ -197,7 +199,7 @@ describe('a watch', () => {
     }
   });
 
-  test('is listed with what came of it, and paused, resumed, removed and restored by its buttons', async ({
+  test('is listed with what came of it, and paused, resumed, removed and restored by the menu of its row', async ({
     world,
   }) => {
     const id = await watch(world, 'storefront');
@@ -211,22 +213,30 @@ describe('a watch', () => {
     expect(listed()).toContain(`Set up by <@${PEOPLE.admin}>`);
     expect(listed()).toContain('Last: 1 event');
     expect(listed()).toContain('Nothing posted yet');
-    await press(world, `watch:pause#${id}`, list());
+    const row = (verb: string) => choose(world, `watch:${verb} {"id":"${id}"`, list() ?? {});
+    expect(listed()).not.toMatch(/"style":"danger"|Remove this/);
+    await row('pause');
     await until(world, () => listed().includes(`Paused by <@${PEOPLE.admin}>`), 'the pause');
     deploy(world, 'paused1');
     await polls(world);
-    await press(world, `watch:resume#${id}`, list());
+    await row('resume');
     await until(world, () => !listed().includes('Paused'), 'the resumption');
     deploy(world, 'after02');
     await untilShown(world, 'after02');
     expect(shown(world)).not.toContain('paused1');
-    await press(world, `watch:remove#${id}`, list());
-    await until(world, () => list()?.text === '1 watch of this channel', 'the end');
+    await row('ask');
+    await until(
+      world,
+      () => world.as('admin').openView()?.content.callback_id === 'watch.remove',
+      'the question',
+    );
+    await world.as('admin').submit('watch.remove', {});
+    await until(world, () => list()?.text.startsWith('1 watch of this channel') === true, 'the end');
     deploy(world, 'stopped');
     await polls(world);
     expect(shown(world)).not.toContain('stopped');
     await press(world, 'watch:undo', list());
-    await until(world, () => listed().includes(`watch:remove#${id}`), 'the watch');
+    await until(world, () => listed().includes(id) && listed().includes('2 watches'), 'the watch');
   });
 
   test('is resumed from another channel, removed by id, project or all, and restored with what it missed', async ({
@@ -235,10 +245,10 @@ describe('a watch', () => {
     const first = await watch(world, 'storefront');
     await watch(world, 'billing-api');
     const third = await watch(world, 'all');
-    expect(await say(world, `watch pause ${third}`)).toContain(`<@${PEOPLE.admin}> paused the watch`);
+    expect(await say(world, `watch pause ${third}`)).toContain('Paused: the watch');
     const resume = () => world.as('admin').command(OTHER, `/deckhand watch resume ${third}`);
     const resumed = await answerTo(world, 'admin', resume);
-    expect(resumed).toContain('resumed the watch of all projects');
+    expect(resumed).toContain('Resumed: the watch of all projects');
     expect(shown(world)).toContain(`<@${PEOPLE.admin}> resumed the watch`);
     expect(await ask(world, '/deckhand unwatch', 'admin')).toContain('Which watch should be removed?');
     for (const [words, removed] of [
@@ -247,7 +257,7 @@ describe('a watch', () => {
       ['all', 'all projects'],
     ] as const) {
       const said = await say(world, `unwatch ${words}`);
-      expect(said).toContain('removed the watch');
+      expect(said).toContain('Removed: the watch');
       expect(said).toContain(removed);
     }
     expect(await ask(world, '/deckhand unwatch', 'admin')).toContain('has no watch yet');
@@ -304,7 +314,7 @@ describe('a watch', () => {
     const body = { error_code: 'api_access_restricted' };
     const fault = world.service.faults.add({ path: '/acme/activity', status: 403, body });
     await until(world, () => dms(world).length > 0, 'the message');
-    expect(dms(world)[0]).toContain('the plan of the account `acme` has no API access');
+    expect(dms(world)[0]).toContain('the plan of the account acme has no API access');
     expect(await ask(world, '/deckhand watch resume', 'admin')).toContain('has no API access');
     fault.remove();
     deploy(world, 'after01');
@@ -327,7 +337,7 @@ describe('a watch', () => {
     expect(dms(world)).toHaveLength(0);
     world.service.faults.add({ ...missing, times: 3 });
     await until(world, () => dms(world).length > 0, 'the message');
-    expect(dms(world)[0]).toContain('did not find the activity of the account `acme`');
+    expect(dms(world)[0]).toContain('did not find the activity of the account acme');
     expect(dms(world)[0]).toContain('The feed is being moved');
     expect(dms(world)[0]).not.toContain('no account named');
   });
@@ -366,17 +376,18 @@ test('of two accounts with a project of one name, each message and list names th
     );
   const isTold = (channel: string, words: string) => () => headlines(channel, words).every(Boolean);
   for (const account of both) deployIn(account, false);
-  await until(world, isTold(CHANNEL, ': deployments are failing'), 'both failures');
+  await until(world, isTold(CHANNEL, ': the deployment'), 'both failures');
   const listed = await ask(world, '/deckhand failing');
   await ann.openHome();
   const home = () => JSON.stringify(world.slack.home(TEAM, PEOPLE.admin)?.content.blocks ?? []);
   await until(world, () => home().includes('Failing now'), 'Home');
   for (const place of [listed, home()])
-    for (const account of both) expect(place).toContain(`Storefront in ${account}: deployments are failing`);
+    for (const account of both) expect(place).toContain(`|Storefront> in ${account}: the deployment`);
   for (const account of both) deployIn(account, true);
   await until(world, isTold(CHANNEL, ' recovered after'), 'both recoveries');
   for (const account of both) deployIn(account, true);
-  const isNamed = (account: string) => texts(world, OTHER).some((text) => text.endsWith(`In \`${account}\``));
+  const isNamed = (account: string) =>
+    texts(world, OTHER).some((text) => text.includes(` succeeded in ${account}. `));
   await until(world, () => both.every(isNamed), 'both successes');
 });
 

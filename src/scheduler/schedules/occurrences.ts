@@ -15,12 +15,12 @@ import {
   type TimedKind,
   type TimedSchedule,
 } from '../../records/schedules.ts';
-import { say } from '../../views/blocks/message.ts';
+import { say } from '../../views/blocks/make-blocks.ts';
 import { describeSchedule, nameSchedule } from '../../views/schedules/words.ts';
 import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
-import { findCurrentProject } from '../../workspace/projects.ts';
+import { findCurrentProject } from '../../workspace/project-list.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { isServed, notifyOwner, pauseActive, pauseIfExcluded, type Reason } from './lifecycle.ts';
+import { isServed, notifyOwner, pauseActive, pauseIfExcluded, type Reason } from './pause-schedule.ts';
 
 /** Kinds that run by the clock. Each occurrence takes place once. */
 
@@ -33,17 +33,17 @@ export function nameOccurrence(kind: TimedKind, { id, scheduledAt }: Occurrence)
   return `${kind} ${id} ${scheduledAt}`;
 }
 
-/** @param run does the work of an occurrence; safe to repeat after a kill */
+/** @param handle does the work of an occurrence; safe to repeat after a kill */
 export function defineOccurrenceJob(
   kind: TimedKind,
-  run: JobDefinition<Occurrence>['run'],
+  handle: JobDefinition<Occurrence>['handle'],
 ): JobDefinition<Occurrence> {
   return defineJob({
     queue: kind,
     schema: Occurrence,
     // About eight hours of attempts. Later an occurrence is not worth the work.
     options: { concurrency: 50, attempts: 16, backoffMs: 15_000 },
-    run,
+    handle,
     onDeadLetter: (workspace, occurrence) => reportDead(workspace, kind, occurrence),
   });
 }
@@ -124,15 +124,17 @@ export async function refreshProject<S extends TimedSchedule>(
   return { ...schedule, project: current };
 }
 
-/** Records the end of an occurrence for the list. */
+/** Records the end of an occurrence for the list. @param change made in the same write */
 export async function endOccurrence(
   { clock, metrics, schedules }: Workspace,
   kind: TimedKind,
   { id, scheduledAt }: Occurrence,
   result: Pick<LastOccurrence, 'outcome' | 'reason'>,
+  change: <S extends TimedSchedule>(current: S) => S = (current) => current,
 ): Promise<void> {
   const last = { scheduledAt, at: clock.now(), ...result };
-  await schedules.change({ kind, id }, (current) => {
+  await schedules.change({ kind, id }, (stored) => {
+    const current = change(stored);
     // A late occurrence may end after the next one.
     if ((current.last?.scheduledAt ?? 0) > scheduledAt) return current;
     return { ...((current.snoozedUntil ?? 0) > scheduledAt ? current : endSnooze(current)), last };

@@ -4,23 +4,18 @@ import { isSameProject, type ProjectRef, projectId } from '../../core/project-re
 import { type Account, createNoSharedKey, SCHEDULES } from '../../records/accounts.ts';
 import type { Push, PushPlace } from '../../records/pushes.ts';
 import { SCHEDULES_LOCK, type Watch } from '../../records/schedules.ts';
-import { createIntegration, INTEGRATION_FLAGS, updateIntegration } from '../../service/integrations.ts';
-import { type StillOn, stillOnMessage } from '../../views/watches/watch.ts';
+import { BASIC_FLAGS, createIntegration, updateIntegration } from '../../service/integrations.ts';
+import { type StillOn, stillOnMessage } from '../../views/watches/watch-messages.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import { makePublicAddress } from '../../workspace/installations.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { notifyOwner } from '../schedules/lifecycle.ts';
-import { REFUSALS } from '../schedules/polling.ts';
+import { notifyOwner } from '../schedules/pause-schedule.ts';
+import { type Ending, endAtService, isCallRefused } from './end-integration.ts';
 
 /** Path of the addresses that the service calls. A token follows it. */
 export const HOOK_PATH = '/hooks';
 
-const ON = flags(true);
-const OFF = flags(false);
-
-function flags(isOn: boolean) {
-  return Object.fromEntries(INTEGRATION_FLAGS.map((flag) => [flag, isOn]));
-}
+const ON = Object.fromEntries(BASIC_FLAGS.map((flag) => [flag, true]));
 
 function makeLockName(account: string): string {
   return `pushes ${account}`;
@@ -170,7 +165,7 @@ export const SETTLE_PUSHES = defineJob({
   queue: 'settle-pushes',
   schema: Settling,
   options: { concurrency: 20, attempts: 8, backoffMs: 5_000 },
-  async run(workspace, { data: { restored }, signal }) {
+  async handle(workspace, { data: { restored }, signal }) {
     await workspace.store.exclusive(SCHEDULES_LOCK, () => endUnwatched(workspace));
     const pushes = await workspace.pushes.list();
     // A failure of one account holds up no other.
@@ -227,7 +222,7 @@ async function endPush(
   }));
 }
 
-/** Switches the integration of an ended push off at the service, or asks a person to remove it. */
+/** Removes the integration of an ended push at the service, or switches it off there, or asks a person to remove it. */
 async function tellOff(
   workspace: Workspace,
   place: PushPlace,
@@ -235,41 +230,32 @@ async function tellOff(
 ): Promise<void> {
   const push = await workspace.pushes.get(place);
   if (push?.state !== 'ending') return;
-  let why: StillOn | undefined;
+  let end: Ending;
   try {
-    why = await switchOff(workspace, push, signal);
+    end = await endAtService(workspace, push, signal);
   } catch (error) {
     if (!isLast || !(error instanceof AccountFailure)) throw error;
-    why = 'refused';
+    end = 'refused';
   }
-  if (why !== undefined) await askToRemove(workspace, push, why);
-  await workspace.pushes.change(push, ({ isUnanswered, ...current }) => ({ ...current, state: 'off' }));
+  if (end !== 'off' && end !== 'removed') await askToRemove(workspace, push, end);
+  await workspace.pushes.change(push, ({ isUnanswered, ...current }) =>
+    end === 'removed' ? toRemoved(current) : { ...current, state: 'off' },
+  );
 }
 
-/** Returns why Deckhand cannot switch it off; undefined if it is off. */
-async function switchOff(
-  { accounts, log }: Workspace,
-  push: Push,
-  signal: AbortSignal | undefined,
-): Promise<StillOn | undefined> {
-  const { integration } = push;
-  if (integration === undefined) return 'noAnswer';
-  const account = await accounts.get(push.account, SCHEDULES);
-  if (account === undefined) return 'disconnected';
-  try {
-    await accounts.use(account, (client) =>
-      updateIntegration(client, projectId(push.project), integration, OFF, { signal }),
-    );
-    return undefined;
-  } catch (error) {
-    if (!isCallRefused(error)) throw error;
-    const { kind, status } = error.cause;
-    // The integration, or the whole account, was deleted there.
-    if (kind === 'record_not_found' || kind === 'account_not_found') return undefined;
-    const fields = { event: 'push_not_switched_off', account: push.account, kind, status };
-    log.warn(fields, 'The service refused to switch an integration off');
-    return 'refused';
-  }
+function toRemoved({ integration: _, ...push }: Push): Push {
+  return { ...push, state: 'off', isRemoved: true };
+}
+
+/** Ends the push of an integration that a person has removed at the service. Its watches are polled from then on. */
+export function forgetPush(workspace: Workspace, place: PushPlace, integration: string): Promise<void> {
+  const { pushes, store } = workspace;
+  return store.exclusive(makeLockName(place.account), async () => {
+    const push = await pushes.get(place);
+    if (push?.integration !== integration) return;
+    await endPush(workspace, push);
+    await pushes.change(push, toRemoved);
+  });
 }
 
 /** Tells the person who asked for it, else an admin. The watch's channel is told if that person has left. */
@@ -280,20 +266,15 @@ async function askToRemove(workspace: Workspace, push: Push, why: StillOn): Prom
   await notifyOwner(workspace, { id, user, channel, message: stillOnMessage(push, why) });
 }
 
-function isCallRefused(error: unknown): error is AccountFailure {
-  return (
-    error instanceof AccountFailure && (REFUSALS.has(error.cause.kind) || error.cause.kind === 'unauthorized')
-  );
-}
-
 /** If the service refuses, Deckhand polls for the watch as before. */
 async function switchOnAgain(workspace: Workspace, place: PushPlace): Promise<void> {
   const { accounts, config, log, pushes } = workspace;
   const account = await accounts.get(place.account, SCHEDULES);
   const push = await pushes.get(place);
-  // Without its identifier, Deckhand would make another one.
-  if (account === undefined || config.PUBLIC_URL === undefined || push?.integration === undefined) return;
-  const { requestedBy, channel } = push;
+  if (account === undefined || config.PUBLIC_URL === undefined || push === undefined) return;
+  const { integration, isRemoved, requestedBy, channel } = push;
+  // One without an identifier may still be at the service.
+  if (integration === undefined && isRemoved !== true) return;
   try {
     await switchPushOn(workspace, account, push.project, { requestedBy, channel });
   } catch (error) {

@@ -12,18 +12,19 @@ import {
   subjectKey,
 } from '../../records/episodes.ts';
 import type { Guard } from '../../records/schedules.ts';
-import { GUARD_RESULTS, GuardCheck, type GuardResult, makeGuardRequestId } from '../../records/test-runs.ts';
+import { GuardCheck, makeGuardRequestId } from '../../records/test-runs.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { noteOutcomes } from '../episodes/episodes.ts';
-import { REFUSALS } from '../schedules/polling.ts';
+import { noteOutcomes } from '../episodes/change-episodes.ts';
 import {
   beginOccurrence,
   defineOccurrenceJob,
   endOccurrence,
   pauseForOccurrence,
-} from '../schedules/timed.ts';
+} from '../schedules/occurrences.ts';
+import { REFUSALS } from '../schedules/polling.ts';
 import { beginTest } from '../test-access/start-test.ts';
+import { GUARD_RESULTS, type GuardResult } from './guard-results.ts';
 
 /** Delay before unreachable parts are tested again. The channel hears nothing until then. */
 const AGAIN_MS = 2 * MINUTE_MS;
@@ -42,7 +43,7 @@ export const GUARD_CHECKS = defineJob({
   queue: 'guard-checks',
   schema: GuardCheck,
   options: { concurrency: 50, attempts: 16, backoffMs: 15_000 },
-  async run(workspace, { data: check }) {
+  async handle(workspace, { data: check }) {
     const guard = await workspace.schedules.get('guard', check.id);
     if (guard?.state.kind === 'active') await test(workspace, guard, check);
   },
@@ -52,7 +53,7 @@ export const GUARD_CHECKS = defineJob({
 export const GUARD_OUTCOMES = defineJob({
   ...GUARD_RESULTS,
   options: { concurrency: 50, attempts: 16, backoffMs: 15_000 },
-  run: takeResult,
+  handle: takeResult,
 });
 
 /** Starts a test now. @param request its id; a repeat after a kill starts nothing more */

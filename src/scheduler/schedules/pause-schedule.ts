@@ -40,18 +40,20 @@ export const MAX_IN_WORKSPACE = 500;
 /**
  * Call it within `SCHEDULES_LOCK`.
  * @param added number of schedules to add
+ * @param areNew false if they come from another channel of the workspace
  * @throws UserError if the channel or the workspace would have more schedules than it may
  */
 export async function expectRoomForSchedule(
   { schedules }: Pick<Workspace, 'schedules'>,
   channel: string,
   added = 1,
+  areNew = true,
 ): Promise<void> {
   const all = (await schedules.all()).filter((schedule) => !isPersonal(schedule));
   const here = all.filter((one) => one.channel === channel).length;
   if (here + added > MAX_IN_CHANNEL)
     throw new UserError(`This channel has ${here} schedules, the most that it can have.`, 'digest list');
-  if (all.length + added > MAX_IN_WORKSPACE)
+  if (areNew && all.length + added > MAX_IN_WORKSPACE)
     throw new UserError(
       `This workspace has ${all.length} schedules, the most that it can have.`,
       'digest list all',
@@ -178,7 +180,7 @@ export const OWNER_NOTICES = defineJob({
   schema: OwnerNotice,
   // A week of attempts: if a policy blocks all messages, the owner is notified once it is lifted.
   options: { concurrency: 20, attempts: 170, backoffMs: 60_000 },
-  async run(workspace, { data: { id, user, channel, message }, signal }) {
+  async handle(workspace, { data: { id, user, channel, message }, signal }) {
     const here = (): Promise<unknown> =>
       deliver(workspace, { id: `${id} here`, channel: channel ?? '', message, signal });
     // The channel may be the cause of the pause.

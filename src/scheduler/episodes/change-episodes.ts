@@ -1,82 +1,111 @@
-import { showThread, type Thread } from '../../cards/deliver.ts';
+import type { Replies } from '../../cards/deliver.ts';
 import { defined, hashJson } from '../../core/json.ts';
+import { findProjectPage } from '../../core/service-pages.ts';
 import {
-  afterClick,
   changeEpisode,
-  DIAGNOSIS_JOBS,
   type Diagnosis,
-  EPISODE_JOBS,
   type Episode,
-  type EpisodeJob,
   type EpisodeRecord,
   episodeRecords,
   failingNow,
   makeProjectRef,
+  type News,
   type Outcome,
   QUIET_MS,
+  type RootRef,
   type ShownSubject,
   type Subject,
   subjectKey,
-  takeOver,
-  type Verb,
   withClosed,
-  withOutcomes,
   withoutShown,
 } from '../../records/episodes.ts';
+import { togetherMs } from '../../records/outages.ts';
+import { withOutcomes } from '../../records/outcomes.ts';
+import { channelQuiets, findQuiet, isCovered, readQuiet } from '../../records/quiets.ts';
 import { keepRecoveries } from '../../records/recoveries.ts';
-import { REVIEW_FAILURES } from '../../records/schedules.ts';
-import { changeTogether, noteShown, putShared, readShared } from '../../records/shared-failures.ts';
-import { projectUrl } from '../../service/addresses.ts';
+import { changeTogether, noteShown, readShared } from '../../records/shared-failures.ts';
+import { type Deployment, findLastGood } from '../../records/standings.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { diagnosisReply } from '../../views/episodes/diagnosis.ts';
 import { episodeReply, episodeRoot } from '../../views/episodes/episode.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { countFailure, isLikelyOutage } from './count-failures.ts';
 import { planEscalation } from './escalation.ts';
 import { planLook } from './plan-look.ts';
+import { DIAGNOSIS_JOBS, EPISODE_JOBS, type EpisodeJob, REVIEW_FAILURES } from './queues.ts';
+import { showFailure } from './show-failure.ts';
+import { showOutage, wakeOutage } from './show-outage.ts';
 
 /**
  * Stores outcomes, oldest first, then posts the changes in the channel. Because they are stored first, a
  * repeat after a kill counts nothing twice and posts the rest.
+ * @param others outcomes of other projects that the channel is about to hear of, so that many failures are one message
  * @throws SlackFailure if a post failed: repeat the call, or give up if the channel is gone
  */
 export async function noteOutcomes(
   workspace: Workspace,
   subject: Subject,
   outcomes: readonly Outcome[],
-  { signal }: { signal?: AbortSignal | undefined } = {},
+  { signal, others = [] }: { signal?: AbortSignal | undefined; others?: readonly Noted[] } = {},
 ): Promise<void> {
   const key = subjectKey(subject);
-  const begins = outcomes.some(({ kind }) => kind === 'failure');
-  const noted = await storeOutcomes(workspace, subject, outcomes, begins);
+  const begins = hasFailure({ outcomes });
+  const noted = await storeNoted(workspace, { subject, outcomes });
   if (noted === undefined) return;
-  await afterNews(workspace, key, noted);
-  if (begins && subject.kind === 'deployments') await haveDiagnosed(workspace, key, failingNow(noted));
+  const failing = others.filter((one) => hasFailure(one) && subjectKey(one.subject) !== key);
+  if (begins)
+    await countFailure(workspace, noted, failing.length, async () => {
+      const records = [];
+      for (const other of failing) records.push(await storeNoted(workspace, other));
+      return records.filter((record) => record !== undefined);
+    });
+  if (begins && subject.kind === 'deployments') await haveDiagnosed(workspace, noted);
   await showEpisodes(workspace, key, signal);
+}
+
+/** Outcomes of a subject, oldest first. */
+export interface Noted {
+  subject: Subject;
+  outcomes: readonly Outcome[];
+}
+
+function hasFailure({ outcomes }: Pick<Noted, 'outcomes'>): boolean {
+  return outcomes.some(({ kind }) => kind === 'failure');
+}
+
+async function storeNoted(workspace: Workspace, noted: Noted): Promise<EpisodeRecord | undefined> {
+  const record = await storeOutcomes(workspace, noted);
+  if (record !== undefined) await afterNews(workspace, subjectKey(noted.subject), record);
+  return record;
 }
 
 /** A failure that begins here may have its owner from another channel. Returns undefined if nothing fails. */
 async function storeOutcomes(
   workspace: Workspace,
-  subject: Subject,
-  outcomes: readonly Outcome[],
-  begins: boolean,
+  { subject, outcomes }: Noted,
 ): Promise<EpisodeRecord | undefined> {
   const { clock, store } = workspace;
+  const begins = hasFailure({ outcomes });
   const key = subjectKey(subject);
   const records = episodeRecords(store);
+  const quiet = await readQuiet(store, subject, clock.now());
+  const news = quiet === undefined ? outcomes : outcomes.map((one) => ({ ...one, isQuiet: true }));
   if (!begins && (await records.get(key)) === undefined) return undefined;
   return changeTogether(store, subject, async () => {
     const shared = await readShared(store, subject);
     const changed = await records.update(key, (current) => {
       if (current === undefined && !begins) return undefined;
       const before = current ?? { subject, counted: [], episodes: [] };
-      const after = withOutcomes({ ...before, subject }, outcomes, clock.now());
-      const { id = '' } = failingNow(after) ?? {};
-      return id === failingNow(before)?.id ? after : changeEpisode(after, id, { owner: shared.owner });
+      const after = withOutcomes({ ...before, subject }, news, clock.now());
+      const { id = '', owner: earlier } = failingNow(after) ?? {};
+      const owner = shared.owner ?? earlier;
+      return id === failingNow(before)?.id ? after : changeEpisode(after, id, { owner });
     });
-    const isShown = changed !== undefined && failingNow(changed) !== undefined;
-    await noteShown(store, subject, shared, { key, isShown, now: clock.now() });
+    const open = changed && failingNow(changed);
+    const isShown = open !== undefined;
+    const owned = { ...shared, ...defined({ owner: open?.owner ?? shared.owner }) };
+    await noteShown(store, subject, owned, { key, isShown, now: clock.now() });
     // Other channels may not hear of the success: they are paused, or outside their hours.
     if (!isShown && subject.kind === 'deployments' && shared.shownBy.includes(key))
       await reviewOthers(workspace, key, shared.shownBy);
@@ -97,98 +126,34 @@ async function reviewOthers(
   }
 }
 
-/** The test of the project runs while Slack takes the message. */
-async function haveDiagnosed({ jobs }: Workspace, key: string, episode: Episode | undefined): Promise<void> {
+/** The failed step is read, and the project is tested, while Slack takes the message. An outage says enough with a few tests. */
+async function haveDiagnosed(workspace: Workspace, record: EpisodeRecord): Promise<void> {
+  const { clock, jobs } = workspace;
+  const episode = failingNow(record);
   if (episode === undefined) return;
+  const key = subjectKey(record.subject);
   const failure = `${episode.id} ${episode.failures}`;
-  await jobs.send(DIAGNOSIS_JOBS, { key, failure }, { key: failure });
+  const isLater = await isLikelyOutage(workspace, record);
+  const later = isLater ? { at: clock.now() + togetherMs(record.subject) } : {};
+  await jobs.send(DIAGNOSIS_JOBS, { key, failure }, { key: failure, ...later });
 }
 
-/** Shows the result of a project's test on its failure. */
-export async function noteDiagnosis(
+/** Shows why a project's deployments fail on their failure: the result of a test, or the failed step. */
+export async function noteCause(
   workspace: Workspace,
   { key, id }: { key: string; id: string },
-  diagnosis: Diagnosis,
+  cause: Pick<Episode, 'diagnosis'> | Pick<Episode, 'step'>,
   signal: AbortSignal,
 ): Promise<void> {
-  await episodeRecords(workspace.store).update(key, (current) => changeEpisode(current, id, { diagnosis }));
+  await episodeRecords(workspace.store).update(key, (current) => changeEpisode(current, id, cause));
   await showEpisodes(workspace, key, signal);
-}
-
-/** Result of a click. `over`: the episode had ended; `requestedBy` closed it. `lost`: another click won. */
-type Clicked =
-  | { kind: 'done' }
-  | { kind: 'over'; requestedBy?: string | undefined }
-  | { kind: 'lost'; owner: string };
-
-/**
- * Assigns a person to a failure, removes them, or closes it. Of two clicks on the same message one wins. A
- * repeat after a kill changes nothing, and posts what Slack does not show yet.
- * @param drawnOwner the owner when Slack showed the button
- */
-export async function changeOwner(
-  workspace: Workspace,
-  { key, id, drawnOwner }: { key: string; id: string; drawnOwner: string | undefined },
-  { user, verb }: { user: string; verb: Verb },
-): Promise<Clicked> {
-  const before = await episodeRecords(workspace.store).get(key);
-  const record =
-    before &&
-    (await changeTogether(workspace.store, before.subject, () =>
-      storeClick(workspace, before.subject, { key, id, click: { user, verb, drawnOwner } }),
-    ));
-  const clicked = record?.episodes.find((one) => one.id === id);
-  const isClosed = verb === 'close' && clicked?.ending?.requestedBy === user;
-  if (record === undefined || clicked === undefined || (clicked.ending !== undefined && !isClosed))
-    return { kind: 'over', requestedBy: clicked?.ending?.requestedBy };
-  if (isClosed) await afterNews(workspace, key, record);
-  await showEpisodes(workspace, key);
-  const { owner } = clicked;
-  return isClosed || owner === undefined || owner === user ? { kind: 'done' } : { kind: 'lost', owner };
-}
-
-interface StoredClick {
-  key: string;
-  id: string;
-  click: { user: string; verb: Verb; drawnOwner: string | undefined };
-}
-
-/** Stores a click for all messages of the failure, the clicked one last, so that a repeat after a kill changes the rest. */
-async function storeClick(
-  { clock, jobs, store }: Workspace,
-  subject: Subject,
-  { key, id, click }: StoredClick,
-): Promise<EpisodeRecord | undefined> {
-  const records = episodeRecords(store);
-  const now = clock.now();
-  const record = await records.get(key);
-  const episode = record?.episodes.find((one) => one.id === id);
-  if (record === undefined || episode === undefined) return record;
-  const isOpen = episode.ending === undefined;
-  const after = isOpen ? afterClick(episode, { ...click, now }) : episode;
-  const shared = await readShared(store, subject);
-  const others = shared.shownBy.filter((one) => one !== key);
-  if (after !== episode)
-    for (const other of others)
-      await records.update(other, (current) => {
-        const open = current && failingNow(current);
-        return open && changeEpisode(current, open.id, takeOver(open, after, { ...click, now }));
-      });
-  const changed = await records.update(key, (current) => changeEpisode(current, id, after));
-  const shownBy = after.ending === undefined ? shared.shownBy : [];
-  if (after !== episode)
-    await putShared(store, subject, { shownBy, ...defined({ owner: after.owner }) }, now);
-  // These jobs only draw the messages.
-  for (const other of others)
-    await jobs.send(EPISODE_JOBS, { key: other }, { key: `${other} ${id} ${after.clicks ?? 0}` });
-  return changed;
 }
 
 /** Notes the outcome of a run, or closes an episode after a quiet week. */
 export const EPISODE_WORK = defineJob({
   ...EPISODE_JOBS,
   options: { concurrency: 20, attempts: 10, backoffMs: 60_000 },
-  run: (workspace, { data, signal }) =>
+  handle: (workspace, { data, signal }) =>
     undefinedOnSlackError(noteOrClose(workspace, data, signal), 'gone', 'forbidden'),
 });
 
@@ -248,7 +213,7 @@ export async function reopenEpisode(
     const shared = await readShared(store, before.subject);
     const owner = shared.owner ?? before.episodes.find((one) => one.id === id)?.owner;
     await noteShown(store, before.subject, { ...shared, owner }, { key, isShown: true, now: clock.now() });
-    const change = { ending: undefined, newsAt: clock.now(), owner };
+    const change = { ending: undefined, newsAt: clock.now(), owner, heldAt: undefined };
     return episodeRecords(store).update(key, (current) => changeEpisode(current, id, change));
   });
   if (record === undefined) return;
@@ -274,20 +239,12 @@ async function leaveShared({ clock, store }: Workspace, subject: Subject, key: s
   });
 }
 
-/**
- * Stores ended episodes, and plans another look in a week. Forgets failures of closed episodes, so that no
- * success ends them.
- */
-async function afterNews(workspace: Workspace, key: string, record: EpisodeRecord): Promise<void> {
-  const { store, jobs, feeds } = workspace;
-  const { subject, episodes } = record;
+/** Stores ended episodes, and plans another look in a week. */
+export async function afterNews(workspace: Workspace, key: string, record: EpisodeRecord): Promise<void> {
+  const { store, jobs } = workspace;
+  const { episodes } = record;
   await keepRecoveries(store, record);
-  const { ending, newsAt = 0 } = episodes.at(-1) ?? {};
-  if (ending?.kind === 'closed' && subject.kind === 'deployments')
-    await feeds.update('watch', subject, (feed) => {
-      const { [subject.project]: _, ...failing } = feed?.failing ?? {};
-      return feed && { ...feed, failing };
-    });
+  const newsAt = episodes.at(-1)?.newsAt ?? 0;
   const at = newsAt + QUIET_MS;
   await jobs.send(EPISODE_JOBS, { key }, { key: `${key} ${at}`, at });
   const open = failingNow(record);
@@ -295,7 +252,7 @@ async function afterNews(workspace: Workspace, key: string, record: EpisodeRecor
 }
 
 /** Posts what Slack does not show yet. Takes a lock for each subject, across replicas. */
-async function showEpisodes(workspace: Workspace, key: string, signal?: AbortSignal): Promise<void> {
+export async function showEpisodes(workspace: Workspace, key: string, signal?: AbortSignal): Promise<void> {
   const records = episodeRecords(workspace.store);
   await workspace.home.refresh();
   await workspace.store.exclusive(`episode ${key}`, async () => {
@@ -303,17 +260,45 @@ async function showEpisodes(workspace: Workspace, key: string, signal?: AbortSig
     if (record === undefined) return;
     const { person } = record.subject;
     if (person !== undefined && (await workspace.roles.excluded(person)) !== undefined) return;
-    const subject = { ...record.subject, isAccountShown: await workspace.accounts.hasSeveral() };
+    const quiets = (await channelQuiets(workspace.store).get(record.subject.channel))?.quiets ?? [];
+    const subject = {
+      ...record.subject,
+      isAccountShown: person !== undefined || (await workspace.accounts.hasSeveral()),
+      lastGood: await readLastGood(workspace, record),
+      quiet: findQuiet(quiets, record.subject, workspace.clock.now()),
+      url: findProjectPage(workspace.pages, record.subject),
+    };
+    const isHeld = isCovered(quiets, record.subject);
+    for (const episode of record.episodes.filter((one) => hasOwnMessage(one, isHeld)))
+      await showFailure(workspace, { ...failureCard(workspace, key, subject, episode), signal });
     for (const episode of record.episodes)
-      await showThread(workspace, { ...threadFor(workspace, key, subject, episode), signal });
+      await wakeOutage(workspace, record.subject, episode, hasOwnMessage(episode, isHeld));
     const isMore = ({ replies }: Episode, at: number): boolean => at > 0 || replies.length > 0;
     if (record.episodes.some(isMore))
       await records.update(key, (current) => current && withoutShown(current, record));
     if (record.episodes.at(-1)?.escalates?.length) await planEscalation(workspace, key);
   });
+  const outages = (await records.get(key))?.episodes.flatMap(({ outage }) => outage ?? []) ?? [];
+  for (const outage of outages) await showOutage(workspace, outage, { signal });
 }
 
-type Reply = Thread['replies'][number];
+/** @param isHeld true until the message after a quiet shows what failed meanwhile */
+function hasOwnMessage({ outage, rootRef, heldAt, ending }: Episode, isHeld: boolean): boolean {
+  if (rootRef !== undefined) return true;
+  if (heldAt !== undefined && (isHeld || ending !== undefined)) return false;
+  return outage === undefined || outage.hasOwn === true;
+}
+
+async function readLastGood({ ledger }: Workspace, record: EpisodeRecord): Promise<Deployment | undefined> {
+  const { kind, account, project } = record.subject;
+  const episode = failingNow(record);
+  if (kind !== 'deployments' || episode === undefined) return undefined;
+  const { servers = [], allServers = servers } = episode;
+  const standing = await ledger.standings.get(account, project);
+  return standing && findLastGood(standing, allServers);
+}
+
+type Reply = Replies[number];
 
 /** The name is a hash of the unreachable parts, so that the same result posts no second reply. */
 function makeDetailsReply(subject: Subject, diagnosis: Diagnosis): Reply {
@@ -321,27 +306,28 @@ function makeDetailsReply(subject: Subject, diagnosis: Diagnosis): Reply {
   return [`diagnosis ${name}`, diagnosisReply(subject.account, makeProjectRef(subject), diagnosis)];
 }
 
-function threadFor(
-  { clock, config, store }: Workspace,
-  key: string,
-  subject: ShownSubject,
-  episode: Episode,
-): Thread {
+function makeReply(subject: ShownSubject, episode: Episode, news: News): Reply {
+  const { kind, number, name = `${kind} ${number}`, isForChannel } = news;
+  return [name, episodeReply(subject, episode, news), isForChannel];
+}
+
+function failureCard({ clock, store }: Workspace, key: string, subject: ShownSubject, episode: Episode) {
   const { id, failures, rootRef, diagnosis, ending } = episode;
   const drawnAt = clock.now();
-  const { channel, account, permalink } = subject;
-  const url = permalink === undefined ? undefined : projectUrl(account, permalink, config.SERVICE_BASE_URL);
+  const { channel } = subject;
   return {
     id: `episode ${id}`,
     channel,
-    root: episodeRoot(key, subject, episode, url),
+    root: episodeRoot(key, subject, episode),
     cause: `failure ${failures}`,
     replies: [
-      ...episode.replies.map((news): Reply => [`${news.kind} ${news.number}`, episodeReply(news)]),
-      ...(ending === undefined && diagnosis?.items.length ? [makeDetailsReply(subject, diagnosis)] : []),
+      ...episode.replies.map((news) => makeReply(subject, episode, news)),
+      ...(ending === undefined && subject.quiet === undefined && diagnosis?.items.length
+        ? [makeDetailsReply(subject, diagnosis)]
+        : []),
     ],
     rootRef,
-    async save(now) {
+    async save(now: RootRef) {
       await episodeRecords(store).update(key, (current) => {
         // Its owner may have handed it back while Slack was slow.
         const { idleSince = drawnAt } = current?.episodes.find((one) => one.id === id) ?? {};
