@@ -14,7 +14,7 @@ import {
   activityMessage,
   eventLine,
   statsBlocks,
-} from '../../src/views/activity/activity.ts';
+} from '../../src/views/activity/activity-message.ts';
 import { chartBlock, chartWords, withCharts } from '../../src/views/activity/chart.ts';
 
 const ASK: ActivityAsk = { account: 'acme', range: 'last_7_days', stats: false, page: 0, zone: 'UTC' };
@@ -88,7 +88,7 @@ describe('the figures', () => {
   it.each<[string, Partial<ActivityStats>, string]>([
     ['a fall', {}, '*Success rate*\n95.2 %  ▼ 1.3 points'],
     ['no change', { total_deployments_delta: 0 }, '1,234  no change'],
-    ['null', { success_rate: null, success_rate_delta: null }, '*Success rate*\n—  —'],
+    ['null', { success_rate: null, success_rate_delta: null }, '*Success rate*\n—'],
     ['nothing to compare with', { success_rate_delta: null }, '95.2 %  —'],
     ['not told', { active_servers: undefined }, '*Active servers now*\nn/a'],
     ['a delta not told', { total_deployments_delta: undefined }, '1,234  n/a'],
@@ -103,10 +103,10 @@ describe('the figures', () => {
   });
 
   it.each([
-    ['today', '▲ ▼ against the same part of yesterday'],
-    ['last_7_days', '▲ ▼ against the 7 days before'],
-    ['last_30_days', '▲ ▼ against the 30 days before'],
-    ['this_week', '▲ ▼ against the same part of last week'],
+    ['today', 'Compared with the same part of yesterday'],
+    ['last_7_days', 'Compared with the 7 days before'],
+    ['last_30_days', 'Compared with the 30 days before'],
+    ['this_week', 'Compared with the same part of last week'],
   ] as const)('of %s say what they compare with', (range, expected) => {
     expect(JSON.stringify(statsBlocks(STATS, range))).toContain(expected);
   });

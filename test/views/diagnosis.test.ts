@@ -3,6 +3,8 @@ import type { Run } from '../../src/records/test-runs.ts';
 import { diagnosisLine } from '../../src/views/episodes/diagnosis.ts';
 
 const FRESH = { isOlder: false, isRepaired: false };
+/** The run of these tests began at the epoch. */
+const BEFORE = 'At <!date^0^{time}|1970-01-01 00:00 UTC>, before this failure,';
 const TESTED = '(tested at <!date^50580^{time}|1970-01-01 14:03 UTC>)';
 
 type Failed = Readonly<Record<string, string | null>>;
@@ -53,12 +55,22 @@ describe('the line of a diagnosis', () => {
     expect(diagnosisLine(run(failed), named, FRESH)).toBe(`${line} ${TESTED}`);
   });
 
-  it.each<[Failed, string[], string]>([
-    [{ 'web-1': no, 'web-3': no }, ['web-2'], 'web-2 is reachable, 2 other servers are not'],
-    [{ 'web-3': no }, ['web-1', 'web-2'], 'web-1 and web-2 are reachable, 1 other server is not'],
-  ])('of %j tells that %j can be reached: %s', (failed, named, line) => {
+  it.each<[Failed, string[], string, string]>([
+    [
+      { 'web-1': no, 'web-3': no },
+      ['web-2'],
+      'web-2 is reachable, 2 other servers are not',
+      'web-2 was reachable, 2 other servers were not',
+    ],
+    [
+      { 'web-3': no },
+      ['web-1', 'web-2'],
+      'web-1 and web-2 are reachable, 1 other server is not',
+      'web-1 and web-2 were reachable, 1 other server was not',
+    ],
+  ])('of %j tells that %j can be reached: %s', (failed, named, line, earlier) => {
     expect(diagnosisLine(run(failed), named, FRESH)).toBe(`${line}.`);
-    expect(diagnosisLine(run(failed), named, { ...FRESH, isOlder: true })).toBe(`${line} ${TESTED}.`);
+    expect(diagnosisLine(run(failed), named, { ...FRESH, isOlder: true })).toBe(`${BEFORE} ${earlier}.`);
   });
 
   it.each<[Partial<Run>, string]>([

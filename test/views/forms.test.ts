@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkView } from '../../sandbox/slack/block-kit/view.ts';
 import { ServiceError, type ServiceErrorKind } from '../../src/core/errors.ts';
-import { findChanges, HOOK_TYPES } from '../../src/service/integrations.ts';
-import { signupModal } from '../../src/views/accounts/signup.ts';
+import { BASIC_FLAGS, findChanges, HOOK_TYPES, INTEGRATION_FLAGS } from '../../src/service/integrations.ts';
 import { signupFault } from '../../src/views/accounts/signup-failures.ts';
+import { signupModal } from '../../src/views/accounts/signup-messages.ts';
 import { withBanner, withFieldErrors } from '../../src/views/blocks/modal.ts';
-import { readIntegration } from '../../src/views/integrations/fields.ts';
-import { INTEGRATION_ADD, integrationModal } from '../../src/views/integrations/form.ts';
+import { readIntegration } from '../../src/views/integrations/integration-fields.ts';
+import { INTEGRATION_ADD, integrationModal } from '../../src/views/integrations/integration-modal.ts';
 import { hostileText } from '../support/hostile.ts';
 
 describe('the form of an integration', () => {
@@ -56,12 +56,12 @@ describe('the form of an integration', () => {
     [{ ...HTTP, 'properties.url': 'javascript:alert(1)' }, ['properties.url']],
     [{ ...HTTP, 'properties.url': 'https://' }, ['properties.url']],
   ])('of a new one finds what is missing or malformed in %j', (given, faulty) => {
-    expect(Object.keys(readIntegration(given, 'new').errors)).toEqual(faulty);
+    expect(Object.keys(readIntegration(given, 'new', BASIC_FLAGS).errors)).toEqual(faulty);
   });
 
   it('takes only the properties of its type, whatever an earlier choice left behind', () => {
     const left = { 'properties.url': 'https://old.example.com', 'properties.zone_id': 'z' };
-    const filled = readIntegration({ ...CLOUD, name: ' x ', ...left }, 'change');
+    const filled = readIntegration({ ...CLOUD, name: ' x ', ...left }, 'change', BASIC_FLAGS);
     expect(filled).toMatchObject({ name: 'x', properties: { hook_version: 'cloud' } });
     expect(Object.keys(filled.properties)).toEqual(['hook_version']);
   });
@@ -82,9 +82,17 @@ describe('the form of an integration', () => {
     [{ name: 'Any', flags: ['send_on_start'] }, undefined, { name: 'Any', send_on_start: true }],
     [{ flags: [], flags_off: ['send_on_completion'] }, undefined, { send_on_completion: false }],
   ])('of %j, if %j was there before, changes %j', (given, before, changes) => {
-    expect(findChanges(readIntegration({ hook_type: 'http_req', ...given }, 'change'), before)).toEqual(
-      changes,
-    );
+    const form = { hook_type: 'http_req', ...given };
+    expect(findChanges(readIntegration(form, 'change', INTEGRATION_FLAGS), before)).toEqual(changes);
+  });
+
+  it('without the flag for failed checks leaves it as it is', () => {
+    const before = { ...BEFORE, flags: ['send_on_failure' as const, 'send_on_check_failed' as const] };
+    const form = { hook_type: 'http_req', name: 'After', flags: ['send_on_failure', 'send_on_check_failed'] };
+    expect(findChanges(readIntegration(form, 'change', BASIC_FLAGS), before)).toEqual({ name: 'After' });
+    expect(findChanges(readIntegration({ ...form, flags: [] }, 'change', BASIC_FLAGS), undefined)).toEqual({
+      name: 'After',
+    });
   });
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Account } from '../../src/records/accounts.ts';
-import { withOutcomes } from '../../src/records/episodes.ts';
+import { withOutcomes } from '../../src/records/outcomes.ts';
 import type { Digest, InvoiceNotices, Watch } from '../../src/records/schedules.ts';
-import { type HomeData, homeView } from '../../src/views/home/home.ts';
+import { type HomeData, homeView } from '../../src/views/home/home-view.ts';
 
 const KEY: Account = {
   name: 'acme',

@@ -2,13 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../sandbox/slack/block-kit/message.ts';
 import { checkView } from '../../sandbox/slack/block-kit/view.ts';
+import { describeMessage } from '../../src/core/message-text.ts';
+import type { Watch } from '../../src/records/schedules.ts';
 import type { Invoice } from '../../src/service/invoices.ts';
 import { menu, menuTarget, selectInput } from '../../src/views/blocks/inputs.ts';
 import { listBlocks, splitAnswer, table } from '../../src/views/blocks/lists.ts';
-import { headed, section } from '../../src/views/blocks/message.ts';
+import { headed, section } from '../../src/views/blocks/make-blocks.ts';
 import { modal, refill } from '../../src/views/blocks/modal.ts';
-import { invoiceNotices, invoicesMessage, invoiceTitle } from '../../src/views/invoices/invoices.ts';
-import { chooseProjectMessage } from '../../src/views/projects/projects.ts';
+import { invoiceNotices, invoicesMessage, invoiceTitle } from '../../src/views/invoices/invoice-messages.ts';
+import { chooseProjectMessage } from '../../src/views/projects/project-messages.ts';
 import { SCHEDULE_FACES } from '../../src/views/schedules/faces.ts';
 import { scheduleList } from '../../src/views/schedules/schedule.ts';
 import { listNews } from '../../src/views/test-access/test-thread.ts';
@@ -41,13 +43,22 @@ describe('a long list', () => {
     for (const part of parts) expect(JSON.stringify(part.blocks).length).toBeLessThan(13_000);
     expect(listBlocks(['one', 'two'])).toHaveLength(1);
   });
+
+  it('tells a phone the rows of each message, where the text of the first is whole', () => {
+    const rows = Array.from({ length: 60 }, (_, at) => section(`row ${at} ${'x'.repeat(300)}`));
+    const parts = splitAnswer({ text: 'Rows. row 0. And 59 more.', isTextWhole: true, blocks: rows });
+    const [first, second] = parts.map((part) => describeMessage(part));
+    expect(first).toBe('Rows. row 0. And 59 more.');
+    expect(second).toMatch(/^Part 2\. row \d\d x/);
+  });
 });
 
 it('a list of schedules ends before it is too long for Slack, and says how to see the others', () => {
   const face = SCHEDULE_FACES.watch;
+  const made = { channel: 'C1', account: 'acme', createdBy: 'U1', createdAt: 0, requestId: '' } as const;
+  const watch: Watch = { ...made, kind: 'watch', id: 'w1', mode: 'all', state: { kind: 'active' } };
   const listed = Array.from({ length: 20 }, (_, at) => ({
-    id: `w${at}`,
-    isAsleep: false,
+    schedule: { ...watch, id: `w${at}` },
     lines: ['x'.repeat(2_000)],
   }));
   const { blocks } = scheduleList(face, listed, { scope: 'here', elsewhere: 0, word: '/deckhand' });
@@ -60,7 +71,7 @@ describe('a menu', () => {
 
   it('comes back with its target, or is left out if Slack has no room for it', () => {
     fc.assert(
-      fc.property(fc.record({ account: key, project: key, run: hostileText }), (target) => {
+      fc.property(fc.record({ account: key, project: key, command: hostileText }), (target) => {
         const [block] = menu({ actionId: 'server', placeholder: 'Choose', target });
         if (block === undefined) expect(JSON.stringify(target).length).toBeGreaterThan(255 - 'about '.length);
         else expect(menuTarget(block.block_id ?? '')).toEqual(target);
@@ -84,7 +95,7 @@ describe('a menu', () => {
     const projects = Array.from({ length: amount }, (_, at) => project(`p-${at}`));
     const { blocks } = chooseProjectMessage(projects, 'test --account acme');
     expect(checkMessageBlocks(blocks)).toEqual([]);
-    expect(menuTarget(blocks[1]?.block_id ?? '')).toEqual({ run: 'test --account acme' });
+    expect(menuTarget(blocks[1]?.block_id ?? '')).toEqual({ command: 'test --account acme' });
     expect(JSON.stringify(blocks)).toContain(amount > 100 ? 'external_select' : 'static_select');
   });
 
@@ -117,7 +128,7 @@ describe('the thread of a test run', () => {
       ...(isFailing(at) ? { status: 'error' as const, message: `no ${at}` } : { ...repository }),
     }));
     const run = { status: 'completed', completed_at: null, results: { servers, repository } };
-    return listNews(target, run, 'compact').map(({ message }) => message);
+    return listNews({ target }, run, 'compact').map(({ message }) => message);
   };
 
   it('names each of 1,000 servers in few replies, fifty of the failing ones with a button', () => {

@@ -1,12 +1,16 @@
 import { expect, it } from 'vitest';
 import { checkMessageBlocks } from '../../sandbox/slack/block-kit/message.ts';
+import type { Digest } from '../../src/records/schedules.ts';
 import type { ActivityEvent } from '../../src/service/activity.ts';
-import { type AccountReport, threadMessages } from '../../src/views/digests/digest.ts';
-import { projectsMessage } from '../../src/views/projects/projects.ts';
+import { createPages } from '../../src/service/addresses.ts';
+import { projectName } from '../../src/views/activity/activity-message.ts';
+import { type AccountReport, threadMessages } from '../../src/views/digests/digest-message.ts';
+import { projectsMessage } from '../../src/views/projects/project-messages.ts';
 import { testRootMessage } from '../../src/views/test-access/test-run.ts';
-import { newsLine, watchMessages } from '../../src/views/watches/watch.ts';
+import { newsLine, watchMessages } from '../../src/views/watches/watch-messages.ts';
 import { measureText } from '../support/sent.ts';
 
+const pages = createPages('https://{account}.deployments.example');
 const LONG = '&'.repeat(3_500);
 const many = <T>(draw: (at: number) => T): T[] => Array.from({ length: 150 }, (_, at) => draw(at));
 const event = (at: number): ActivityEvent => ({
@@ -24,7 +28,9 @@ const project = (at: number) => ({
   starred: true,
 });
 const news = (amount: number) => {
-  const lines = many((at) => newsLine(event(at), () => undefined)).slice(0, amount);
+  const lines = many((at) =>
+    newsLine(event(at), () => undefined, [projectName(event(at), 'acme', pages)]),
+  ).slice(0, amount);
   const { root, replies } = watchMessages({ account: 'acme', lines, isTruncated: true, word: '/deckhand' });
   return [root, ...replies].map(({ blocks }) => blocks);
 };
@@ -39,13 +45,14 @@ const report = {
   activity: { events: many(event), stats: undefined, since: undefined, gaps: [] },
   data: { zone: 'UTC', isTruncated: true, bars: [] },
 } as unknown as AccountReport;
+const digest = { zone: 'UTC' } as Digest;
 
 it.each([
   [
     'the projects of a list',
     () => [projectsMessage(many(project), { account: 'acme', page: 0 }, '/deckhand').blocks],
   ],
-  ['the replies of a digest', () => threadMessages([report], { zone: 'UTC' }).map(({ blocks }) => blocks)],
+  ['the replies of a digest', () => threadMessages([report], { digest, pages }).map(({ blocks }) => blocks)],
   ['ten events of a watch', () => news(10)],
   ['the events of a page of a watch', () => news(150)],
   [

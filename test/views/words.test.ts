@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { StoreUnavailable } from '../../src/core/errors.ts';
 import { formatDay } from '../../src/core/time/clock.ts';
-import { linkLine } from '../../src/views/accounts/identity.ts';
+import { linkLine } from '../../src/views/accounts/identity-messages.ts';
 import { explain } from '../../src/views/blocks/failures.ts';
 import { dateName, money, monthly } from '../../src/views/blocks/formats.ts';
-import { safeUrl } from '../../src/views/blocks/message.ts';
+import { safeUrl } from '../../src/views/blocks/make-blocks.ts';
 import { linkedPage, renderPage } from '../../src/views/public/pages.ts';
 import { shortRevision, statusWords } from '../../src/views/servers/server.ts';
 import { anyText } from '../support/arbitraries.ts';
@@ -20,7 +20,15 @@ it.each([
   [24, null, '24.00'],
   [24, 'not a currency', '24.00'],
   [null, 'usd', '—'],
-  ['a lot', 'usd', '—'],
+  ['a lot', 'usd', 'a lot'],
+  ['(12.00)', 'eur', '-12.00 EUR'],
+  ['−12.00', 'eur', '-12.00 EUR'],
+  ['€12.00', 'eur', '12.00 EUR'],
+  ['€12.00', 'usd', '€12.00'],
+  ['1 234.50', 'eur', '1 234.50 EUR'],
+  ['12.5', 'kwd', '12.5 KWD'],
+  [12.5, 'kwd', '12.500 KWD'],
+  ['', 'usd', '—'],
 ])('money: %j in %j is %s', (amount, currency, shown) => {
   expect(money(amount, currency)).toBe(shown);
 });

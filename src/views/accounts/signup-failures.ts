@@ -1,6 +1,5 @@
 import type { ServiceError } from '../../core/errors.ts';
-import { dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
-import { closed } from '../blocks/service-failures.ts';
+import { dateTime, mrkdwn, sanitize, toSentence, withoutStop } from '../../core/mrkdwn.ts';
 
 /** Errors by field are plain text, `base` is mrkdwn with all foreign text escaped. */
 export interface SignupFault {
@@ -106,7 +105,7 @@ function misfits(reasons: readonly Said[], otherwise: Record<string, string> = {
 /** Joins Deckhand's sentence and the service's. For a password, the service's alone is enough. */
 function fieldFault(field: string, own: string, one: Said): string {
   const isWhole = field === 'password' && /^\p{Lu}/u.test(one.text);
-  return isWhole ? closed(sanitize(one.text, 200)) : withReason(own, [one], sanitize);
+  return isWhole ? toSentence(sanitize(one.text, 200)) : withReason(own, [one], sanitize);
 }
 
 /** Reasons of a blocked sign-up, by the service's words. The first match counts. */
@@ -171,8 +170,8 @@ function withReason(
   reasons: readonly Said[],
   clean: (text: string, max: number) => string,
 ): string {
-  const texts = reasons.map(({ text }) => text.trim().replace(/\.$/, '')).filter((text) => text !== '');
+  const texts = reasons.map(({ text }) => withoutStop(text.trim())).filter((text) => text !== '');
   return texts.length === 0
     ? sentence
-    : closed(`${sentence.replace(/\.$/, '')}: ${clean(texts.join('; '), 200)}`);
+    : toSentence(`${withoutStop(sentence)}: ${clean(texts.join('; '), 200)}`);
 }

@@ -10,7 +10,7 @@ import {
   readEventOutcome,
 } from '../../service/activity.ts';
 import { dayAndMonth, shortDayName } from '../blocks/formats.ts';
-import { LIMITS, section } from '../blocks/message.ts';
+import { LIMITS, section } from '../blocks/make-blocks.ts';
 
 const OUTCOME_ICONS = { succeeded: ':white_check_mark:', failed: ':x:', cancelled: ':no_entry_sign:' };
 

@@ -15,7 +15,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import { isServiceUrl } from '../../service/addresses.ts';
 import { type Choice, menu } from './inputs.ts';
-import { button, buttons, safeUrl, say } from './message.ts';
+import { button, buttons, safeUrl, say } from './make-blocks.ts';
 import {
   addReasons,
   explainUnauthorized,
@@ -44,7 +44,7 @@ export interface Explained {
   reference?: string | undefined;
 }
 
-export interface RunButton extends Offer {
+export interface CommandButton extends Offer {
   /** True if it changes something. The click is then stored before Deckhand handles it. */
   isDurable?: boolean | undefined;
   /** The message in whose thread a mention is answered. */
@@ -245,20 +245,26 @@ const FAULTS: Readonly<Record<AnswerFault, string>> = {
 /** The whole failure in one line of mrkdwn. */
 export function failureWords({ text, next, reference }: Explained): string {
   const referenceSentence = reference === undefined ? undefined : `Reference ${code(reference)}.`;
-  return [text, next, referenceSentence].filter(Boolean).join(' ');
+  return [text, next && withoutRepeat(text, next), referenceSentence].filter(Boolean).join(' ');
+}
+
+/** The service's own words may end with our next step. */
+function withoutRepeat(text: string, next: string): string {
+  const [first = ''] = next.split(/(?<=[.!?]) /);
+  return text.toLowerCase().endsWith(first.toLowerCase()) ? next.slice(first.length).trim() : next;
 }
 
 /** @param again the failed command, if it was typed */
-export function failureMessage(explained: Explained, again?: Omit<RunButton, 'label'>): Message {
+export function failureMessage(explained: Explained, again?: Omit<CommandButton, 'label'>): Message {
   const { link, lacks, offers = [], choices, mayPass } = explained;
   const open = link && button(link.label, 'link:open', { url: link.url });
-  const run = [
+  const commands = [
     ...(mayPass && again ? [{ ...again, label: 'Try again' }] : []),
     ...offers.map((offer) => ({ ...offer, thread: again?.thread })),
   ];
   return say(
     `${choices === undefined ? ':warning: ' : ''}${failureWords(explained)}`,
-    ...buttons(open, ...run.map(runButton)),
+    ...buttons(open, ...commands.map(commandButton)),
     ...(choices && again ? drawChoice(choices, again) : []),
     ...accessButton(lacks),
   );
@@ -267,12 +273,12 @@ export function failureMessage(explained: Explained, again?: Omit<RunButton, 'la
 /** A menu or button that completes the command. */
 function drawChoice(
   choices: NonNullable<Explained['choices']>,
-  { text: run, thread }: Omit<RunButton, 'label'>,
+  { text: command, thread }: Omit<CommandButton, 'label'>,
 ): KnownBlock[] {
-  return menu({ actionId: 'start:choose', placeholder: 'Choose one', target: { run, thread }, choices });
+  return menu({ actionId: 'start:choose', placeholder: 'Choose one', target: { command, thread }, choices });
 }
 
-export function runButton({ label, text, isDurable, thread }: RunButton, at: number): Button {
+export function commandButton({ label, text, isDurable, thread }: CommandButton, at: number): Button {
   const value = { text, thread };
   const id = `${isDurable ? 'start:run' : 'start:at-once'}#${at === 0 ? 'next' : at}`;
   return button(label, id, { ...(at === 0 && { style: 'primary' }), value });

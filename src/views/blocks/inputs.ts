@@ -4,7 +4,7 @@ import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { sanitize, truncate } from '../../core/mrkdwn.ts';
 import { inPages } from './lists.ts';
-import { LIMITS, plainText, say } from './message.ts';
+import { LIMITS, plainText, say } from './make-blocks.ts';
 
 interface FieldSpec {
   hint?: string | undefined;
@@ -67,6 +67,14 @@ export function withValue(element: Element, value: string | readonly string[]): 
     }
     case 'multi_users_select':
       return { ...element, initial_users: [value].flat() };
+    case 'multi_external_select': {
+      const fitting = [value].flat().filter((one) => one.length <= LIMITS.optionValue);
+      const { initial_options: before = [], ...empty } = element;
+      const options = fitting.map(
+        (one) => before.find((option) => option.value === one) ?? createOption({ value: one, text: one }),
+      );
+      return options.length === 0 ? empty : { ...empty, initial_options: options.slice(0, LIMITS.options) };
+    }
     case 'external_select':
       // A submitted form has only the value of an option, not its text.
       return text.length > LIMITS.optionValue
@@ -142,6 +150,14 @@ export function conversationInput(field: string, label: string, spec: FieldSpec)
   });
 }
 
+/** A menu of channels that the person is in, without direct messages. */
+export function channelInput(field: string, label: string, spec: FieldSpec): InputBlock {
+  return input(field, label, spec, {
+    type: 'conversations_select',
+    filter: { include: ['public', 'private'], exclude_bot_users: true },
+  });
+}
+
 /**
  * A menu whose options Deckhand looks up while the person types, from the source registered under the field's
  * name. Omits an initial choice that Slack would reject.
@@ -165,6 +181,30 @@ export function searchInput(
     placeholder: plainText(placeholder, LIMITS.placeholder),
     ...(isFitting ? { initial_option: createOption(initial) } : {}),
   });
+}
+
+/** Like `searchInput`, for several choices or none. */
+export function multiSearchInput(
+  field: string,
+  label: string,
+  {
+    initial,
+    placeholder,
+    ...spec
+  }: Omit<FieldSpec, 'initial'> & { placeholder: string; initial: readonly Choice[] },
+): InputBlock {
+  const fitting = initial.filter(({ value }) => value !== '' && value.length <= LIMITS.optionValue);
+  return input(
+    field,
+    label,
+    { ...spec, optional: true },
+    {
+      type: 'multi_external_select',
+      min_query_length: 0,
+      placeholder: plainText(placeholder, LIMITS.placeholder),
+      ...(fitting.length > 0 ? { initial_options: createOptions(fitting) } : {}),
+    },
+  );
 }
 
 export function checkboxesInput(field: string, label: string, spec: ChoiceSpec): InputBlock {
@@ -216,30 +256,37 @@ export function createOption({ value, text, description }: Choice) {
 }
 
 /** The subject of a menu in a message, kept in its `block_id`, so that a choice works after a restart. */
-const MenuTarget = z.object({
+const StoredTarget = z.object({
   account: z.string().optional(),
   /** Permalink. */
   project: z.string().optional(),
-  /** The typed command, which the choice completes. */
+  /** The command of `MenuTarget`. Messages of earlier releases have it by this name. */
   run: z.string().optional(),
   thread: z.string().optional(),
   /** A page of the service. */
   url: z.string().optional(),
 });
-export interface MenuTarget extends z.infer<typeof MenuTarget> {}
+
+export interface MenuTarget extends Omit<z.infer<typeof StoredTarget>, 'run'> {
+  /** The typed command, which the choice completes. */
+  command?: string | undefined;
+}
 
 const PREFIX = 'about ';
 
 /** The `block_id` that returns the target with a choice; undefined if it exceeds Slack's limit. */
-export function targetId(target: MenuTarget): string | undefined {
-  const id = PREFIX + JSON.stringify(target);
+export function targetId({ account, project, command: run, thread, url }: MenuTarget): string | undefined {
+  const id = PREFIX + JSON.stringify({ account, project, run, thread, url });
   return id.length > LIMITS.blockId ? undefined : id;
 }
 
 /** Reads the target from a menu's `block_id`; undefined for any other block. */
 export function menuTarget(blockId: string): MenuTarget | undefined {
   if (!blockId.startsWith(PREFIX)) return undefined;
-  return MenuTarget.safeParse(JSON.parse(blockId.slice(PREFIX.length))).data;
+  const stored = StoredTarget.safeParse(JSON.parse(blockId.slice(PREFIX.length))).data;
+  if (stored === undefined) return undefined;
+  const { run: command, ...target } = stored;
+  return { ...target, ...defined({ command }) };
 }
 
 /** A menu in a message. Without `choices`, it searches while the person types. Empty if its target is too long. */

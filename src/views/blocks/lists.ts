@@ -2,7 +2,7 @@ import type { DataTableBlock, TableBlock } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, sanitize } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { LIMITS, notes, say, section } from './message.ts';
+import { LIMITS, notes, say, section } from './make-blocks.ts';
 
 /** Slack refuses messages whose blocks hold much over 13,000 characters: a table leaves room for more. */
 const MAX_BLOCKS_TEXT = 12_000;
@@ -50,7 +50,7 @@ export function listBlocks(lines: readonly string[]): KnownBlock[] {
 
 /** Splits a long answer into as many messages as Slack needs. Buttons stay below their text. */
 export function splitAnswer(message: Message): Message[] {
-  const { text, blocks } = message;
+  const { text, blocks, isTextWhole } = message;
   const units: KnownBlock[][] = [];
   for (const block of blocks) {
     const above = block.type === 'actions' ? units.at(-1) : undefined;
@@ -72,7 +72,12 @@ export function splitAnswer(message: Message): Message[] {
     }
   }
   if (parts.length <= 1) return [message];
-  return parts.map((part, at) => ({ text: at === 0 ? text : `${text}, part ${at + 1}`, blocks: part }));
+  return parts.map((part, at) => {
+    // A whole text has the rows of the first part.
+    if (isTextWhole === true)
+      return at === 0 ? { text, isTextWhole, blocks: part } : { text: `Part ${at + 1}`, blocks: part };
+    return { text: at === 0 ? text : `${text}, part ${at + 1}`, blocks: part };
+  });
 }
 
 function measureBlocks(unit: readonly KnownBlock[]): number {

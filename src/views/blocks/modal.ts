@@ -3,7 +3,7 @@ import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
 import { mrkdwn } from '../../core/mrkdwn.ts';
 import { withValue } from './inputs.ts';
-import { LIMITS, plainText, section } from './message.ts';
+import { LIMITS, plainText, section } from './make-blocks.ts';
 
 interface ModalSpec {
   /** Absent if the modal has no form. */

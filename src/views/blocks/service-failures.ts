@@ -1,5 +1,5 @@
 import type { ServiceError, ServiceErrorKind } from '../../core/errors.ts';
-import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
+import { code, dateTime, mrkdwn, toSentence } from '../../core/mrkdwn.ts';
 import type { Account } from '../../records/accounts.ts';
 
 /** One sentence and one next step, both mrkdwn. */
@@ -81,7 +81,7 @@ const GIVING_REASONS: ReadonlySet<ServiceErrorKind> = new Set([
 export function addReasons(text: string, error: ServiceError): string {
   const reasons = listReasons(error).map((reason) => mrkdwn(reason, 500));
   const unsaid = reasons.filter((reason) => !text.includes(reason));
-  return unsaid.length === 0 ? '' : ` The service says: ${unsaid.map(closed).join(' ')}`;
+  return unsaid.length === 0 ? '' : ` The service says: ${unsaid.map(toSentence).join(' ')}`;
 }
 
 /** Reason for a longer wait of something that Deckhand follows. */
@@ -97,11 +97,7 @@ export function listMessages({ fields = {}, messages = [], hint = 'no reason giv
     texts.map((text) => (field === 'base' ? text : `${field.replaceAll('_', ' ')} ${text}`)),
   );
   const all = [...new Set([...byField, ...messages])];
-  return closed(mrkdwn((all.length > 0 ? all : [hint]).join(', '), 500));
-}
-
-export function closed(text: string): string {
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
+  return toSentence(mrkdwn((all.length > 0 ? all : [hint]).join(', '), 500));
 }
 
 /** Names of an account's lists, by the operation that reads them. */

@@ -3,7 +3,7 @@ import { hashJson, parseJson } from '../../core/json.ts';
 import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { bold, mrkdwn } from '../../core/mrkdwn.ts';
 import { withValue } from './inputs.ts';
-import { section } from './message.ts';
+import { section } from './make-blocks.ts';
 import { type InputBlock, isInput, readFieldName, readInitial, type Values, withBanner } from './modal.ts';
 
 /**
@@ -27,6 +27,12 @@ export function keepOpened(view: ModalView, before: ModalView): ModalView {
   const ids = new Map(before.blocks.filter(isInput).map((block) => [readFieldName(block), block.block_id]));
   const sameIds = renameBlocks(view, (field) => ids.get(field) ?? makeId(field, readRound(before)));
   return opened === undefined ? sameIds : remember(sameIds, opened);
+}
+
+/** The form for another subject: each block gets a new id, because Slack keeps what was picked in a block of the same id. */
+export function replaceForm(view: ModalView, before: ModalView): ModalView {
+  const round = readRound(before) + 1;
+  return renameBlocks(view, (field) => makeId(field, round));
 }
 
 /** A form of an earlier version remembers nothing, but shows what it was opened with. */

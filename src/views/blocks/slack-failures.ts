@@ -30,7 +30,7 @@ const NOT_THERE: ReadonlySet<string> = new Set(['channel_not_found', 'not_in_cha
 
 /** Apps cannot be invited there. */
 const BETWEEN_PEOPLE =
-  'Deckhand cannot post in a direct message between people. Run the command in a channel, or in Deckhand’s own messages.';
+  'Deckhand cannot post in a direct message between people. Run the command in a channel that Deckhand is in.';
 
 const FILE_IN_DOUBT =
   'Slack did not answer, so the file may or may not have arrived. Look for it before you try again.';

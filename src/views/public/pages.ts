@@ -35,6 +35,8 @@ export interface Retention {
   episodes: number;
   ledger: number;
   recoveries: number;
+  /** Days after the end of a quiet. */
+  quiets: number;
   orders: number;
   clicks: number;
   servers: number;
@@ -63,7 +65,8 @@ export function privacyPage(days: Retention): Page {
         items: [
           `Who did what in Deckhand, and with what result: ${days.audit} days, the newest ${days.auditRows.toLocaleString('en')} entries at most.`,
           `Test runs, with their projects, servers and results: ${days.runs} days.`,
-          `What fails in a project that a channel follows, with revisions, servers, who deployed and who is on it: until ${days.episodes} days after it ended. Without news it ends by itself after ${days.episodes} days.`,
+          `What fails in a project that a channel follows, with revisions, servers, who deployed, the step that failed with one line of its log, and who is on it: until ${days.episodes} days after it ended. Without news it ends by itself after ${days.episodes} days.`,
+          `Until when a channel is quiet, and who made it so: ${days.quiets} days after its end.`,
           `The events of each connected account’s feed, with projects, revisions, servers and people: ${days.ledger} days, or until the account is disconnected.`,
           `When a project that a channel follows failed and recovered, without people and revisions: ${days.recoveries} days.`,
           `Who ordered which server: ${days.orders} days. New servers whose set-up is shown: ${days.servers} days.`,

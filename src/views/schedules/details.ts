@@ -1,5 +1,5 @@
 import { type WatchMode, WEEKDAYS, type Weekday } from '../../core/choices.ts';
-import { bold, code, count, duration, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, capitalised, code, count, duration, listFirst, mrkdwn } from '../../core/mrkdwn.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import { type Cron, parseCron } from '../../core/time/cron.ts';
 import { CronError } from '../../core/time/zone.ts';
@@ -8,8 +8,29 @@ import { zoneName } from '../blocks/formats.ts';
 
 /** "*Storefront* for failures"; mrkdwn. */
 export function describeWatched(watch: Watch): string {
-  const what = watch.project === undefined ? 'all projects' : bold(watch.project.name, 60);
+  const { project, pattern } = watch;
+  const several = pattern === undefined ? 'all projects' : patternWords(pattern);
+  const what = project === undefined ? several : bold(project.name, 60);
   return `${what} for ${MODE_WORDS[watch.mode]}${filterWords(watch)}${escalationWords(watch)}`;
+}
+
+/** "projects named `shop-*`"; mrkdwn. */
+export function patternWords(pattern: string): string {
+  return `projects named ${code(pattern, 60)}`;
+}
+
+const MAX_MATCHES = 10;
+
+/** "These are 2 projects now: *Shop DE*, *Shop FR*."; mrkdwn. */
+export function matchesWords(names: readonly string[]): string {
+  if (names.length === 0) return 'No project has such a name yet.';
+  const list = listFirst(
+    names.map((name) => bold(name, 60)),
+    MAX_MATCHES,
+  );
+  return names.length === 1
+    ? `This is one project now: ${list}.`
+    : `These are ${names.length} projects now: ${list}.`;
 }
 
 /** The subject replaces `%`. */
@@ -27,9 +48,15 @@ export const MODE_WORDS: Readonly<Record<WatchMode, string>> = {
 
 /** " on the server `web-1`, Monday to Friday from 09:00 to 18:00, Europe/Lisbon"; empty without a filter. */
 export function filterWords({ server, hours }: Pick<Watch, 'server' | 'hours'>): string {
-  const on = server === undefined ? '' : ` on the server ${code(server.name, 60)}`;
+  const on = server === undefined ? '' : ` on ${serverWords(server)}`;
   if (hours === undefined) return on;
   return `${on}, Monday to Friday from ${hours.from} to ${hours.to}, ${mrkdwn(hours.zone, 60)}`;
+}
+
+/** "the server `web-1`", "the servers `web-*`", "all servers but `staging`"; mrkdwn. */
+function serverWords({ name, names, isExcluded }: NonNullable<Watch['server']>): string {
+  if (isExcluded) return `all servers but ${code(name.replace(/^not /, ''), 60)}`;
+  return `the ${names === undefined ? 'server' : 'servers'} ${code(name, 60)}`;
 }
 
 /** ", mentions @oncall after 15 min". The plain name, because a mention would notify the person. */
@@ -69,6 +96,18 @@ export function cadenceWords({ cadence, zone }: Timed): string {
   return cadence.kind === 'hourly' ? 'every hour' : `${describeTimes(cadence)}, ${zoneName(zone)}`;
 }
 
+/** "Every Monday at 09:00", for a menu. */
+export function describeCadence({ cadence }: Pick<Timed, 'cadence'>): string {
+  return capitalised(cadence.kind === 'hourly' ? 'every hour' : describeTimes(cadence));
+}
+
+/** "on Mondays at 09:00", "every hour"; mrkdwn. */
+export function describeRhythm({ cadence }: Pick<Timed, 'cadence'>): string {
+  if (cadence.kind === 'hourly') return 'every hour';
+  if (cadence.kind === 'weekly') return `on ${DAY_NAMES[cadence.day]}s at ${cadence.time}`;
+  return describeTimes(cadence);
+}
+
 function describeTimes(cadence: Exclude<Cadence, { kind: 'hourly' }>): string {
   switch (cadence.kind) {
     case 'daily':
@@ -86,7 +125,7 @@ function describeTimes(cadence: Exclude<Cadence, { kind: 'hourly' }>): string {
 function describeCron(line: string): string {
   const { minutes = [], hours = [], weekdays } = tryCron(line) ?? {};
   const days = weekdays && describeDays(weekdays);
-  const rhythm = days === 'every day' ? describeRhythm(minutes, hours) : undefined;
+  const rhythm = days === 'every day' ? describeSteps(minutes, hours) : undefined;
   if (rhythm !== undefined) return rhythm;
   const [minute = 0, ...others] = minutes;
   if (days === undefined || others.length > 0 || hours.length > MAX_TIMES) return `at ${code(line, 100)}`;
@@ -105,7 +144,7 @@ function tryCron(line: string): Cron | undefined {
 }
 
 /** Undefined if the times of a day, up to the first of the next day, are not equally far apart. */
-function describeRhythm(minutes: readonly number[], hours: readonly number[]): string | undefined {
+function describeSteps(minutes: readonly number[], hours: readonly number[]): string | undefined {
   const [minute = 0, ...others] = minutes;
   if (hours.length === 24 && others.length === 0)
     return minute === 0 ? 'every hour' : `at ${count(minute, 'minute')} past every hour`;

@@ -1,12 +1,15 @@
 import { bold, capitalised, code } from '../../core/mrkdwn.ts';
+import type { Pages } from '../../core/service-pages.ts';
 import type { Schedule, ScheduleKind, ScheduleOf } from '../../records/schedules.ts';
-import { rangeWords } from '../activity/activity.ts';
+import { rangeWords } from '../activity/activity-message.ts';
+import { projectLink } from '../blocks/page-links.ts';
 import {
   cadenceWords,
   escalationSentence,
   escalationWords,
   filterWords,
   MODE_WORDS,
+  patternWords,
   WATCH_STARTS,
 } from './details.ts';
 
@@ -35,8 +38,8 @@ export interface ScheduleFace<S extends Schedule = Schedule> {
   names: readonly string[];
   /** Facts that the list shows of each schedule. */
   listed: string;
-  /** Its project, account or text; mrkdwn. */
-  describeSubject(schedule: S): string;
+  /** Its project, account or text; mrkdwn. @param pages for a link */
+  describeSubject(schedule: S, pages?: Pages): string;
   /** Its posts and times: "this week, every Monday at 09:00, Europe/Lisbon"; mrkdwn. */
   describeDetails(schedule: S): string;
   /** The whole of it, with its article; mrkdwn. Default: noun, subject and details. */
@@ -45,7 +48,7 @@ export interface ScheduleFace<S extends Schedule = Schedule> {
   name?(schedule: S): string;
   /** The command that resumes it, without the slash word. Default: `<kind> resume`. */
   resume?(schedule: S): string;
-  /** Sentences for the card of a new one; mrkdwn. Default: the card shows only the name. */
+  /** Sentences about a new one; mrkdwn. Default: its name alone. */
   describeStart?(schedule: S): string;
 }
 
@@ -62,9 +65,11 @@ export const SCHEDULE_FACES = {
       alone: 'digest',
       remove: ['digest delete', 'digest stop'],
     },
-    describeSubject: ({ account, project }) => {
+    describeSubject: ({ account, project }, pages) => {
       const accounts = account === undefined ? 'every connected account' : code(account);
-      return project === undefined ? accounts : `${bold(project.name, 60)} in ${accounts}`;
+      return project === undefined
+        ? accounts
+        : `${projectLink(pages, account ?? '', project, 60)} in ${accounts}`;
     },
     describeDetails(digest) {
       const quiet = digest.skipQuiet ? ', skipped if nothing was deployed' : '';
@@ -77,7 +82,8 @@ export const SCHEDULE_FACES = {
     listed: 'their next run and latest result',
     phrase: 'tests on a schedule, silent while all works',
     synonyms: { list: ['guard show', 'guards'], alone: 'guard', remove: ['guard delete', 'guard stop'] },
-    describeSubject: ({ account, project }) => `${bold(project.name, 60)} in ${code(account)}`,
+    describeSubject: ({ account, project }, pages) =>
+      `${projectLink(pages, account, project, 60)} in ${code(account)}`,
     describeDetails: (guard) => `${cadenceWords(guard)}${escalationWords(guard)}`,
     name: ({ project }) => project.name,
     describeStart: (guard) =>
@@ -94,16 +100,18 @@ export const SCHEDULE_FACES = {
       list: ['subscriptions', 'watches'],
       remove: ['unsubscribe', 'watch delete', 'watch remove', 'watch stop'],
     },
-    describeSubject({ account, project, person }) {
-      if (project !== undefined) return `${bold(project.name, 60)} in ${code(account)}`;
+    describeSubject({ account, project, pattern, person }, pages) {
+      if (project !== undefined) return `${projectLink(pages, account, project, 60)} in ${code(account)}`;
+      if (pattern !== undefined) return `${patternWords(pattern)} in ${code(account)}`;
       return `${person === undefined ? 'all projects' : 'your own deployments'} in ${code(account)}`;
     },
     describeDetails: (watch) => `${MODE_WORDS[watch.mode]}${filterWords(watch)}${escalationWords(watch)}`,
     resume: ({ person, account }) =>
       person === undefined ? 'watch resume' : `watch mine --account ${account}`,
     describeStart(watch) {
-      const { account, project, mode } = watch;
-      const what = project === undefined ? `any project in ${code(account)}` : bold(project.name, 60);
+      const { account, project, pattern, mode } = watch;
+      const any = pattern === undefined ? 'any project' : patternWords(pattern);
+      const what = project === undefined ? `${any} in ${code(account)}` : bold(project.name, 60);
       const start = WATCH_STARTS[mode].replace('%', () => what);
       return `This channel now hears when ${start}${filterWords(watch)}.${escalationSentence(watch)}`;
     },

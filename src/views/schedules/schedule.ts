@@ -1,6 +1,6 @@
 import type { Overflow } from '@slack/types';
 import { z } from 'zod';
-import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
+import { isDirect, type Message, type ModalView } from '../../core/message.ts';
 import {
   capitalised,
   code,
@@ -12,13 +12,13 @@ import {
 } from '../../core/mrkdwn.ts';
 import type { LastResult, Paused, Schedule, ScheduleState } from '../../records/schedules.ts';
 import { inPages } from '../blocks/lists.ts';
-import { button, buttons, headed, LIMITS, notes, overflowMenu, say, section } from '../blocks/message.ts';
+import { button, buttons, headed, LIMITS, notes, overflowMenu, say, section } from '../blocks/make-blocks.ts';
+import { modal } from '../blocks/modal.ts';
 import { SCHEDULE_FACES, type ScheduleFace } from './faces.ts';
 import { describeSchedule, describeStart } from './words.ts';
 
-export interface ShownSchedule {
+interface ShownSchedule {
   schedule: Schedule;
-  isAsleep: boolean;
   /** True for a watch whose events the service can send within seconds. */
   canBePushed?: boolean | undefined;
 }
@@ -41,72 +41,83 @@ export interface ScheduleChange {
   note?: string | undefined;
 }
 
-/** The channel's message about a change, with buttons for the next one. */
-export function scheduleCard(
-  { schedule, isAsleep, canBePushed }: ShownSchedule,
-  { done, user, note }: ScheduleChange,
+/** A line about a change, for the channel. @param note further sentences; mrkdwn */
+export function changeLine(changed: readonly Schedule[], { done, user, note }: ScheduleChange): Message {
+  const icon = ICONS[done] ?? readIcon(changed);
+  return say([icon, `<@${user}> ${done} ${nameSchedules(changed)}.`, note].filter(Boolean).join(' '));
+}
+
+/** The answer to the person who made a change. @param note further sentences; mrkdwn */
+export function changeAnswer(
+  { schedule, canBePushed }: ShownSchedule,
+  { done, note }: Omit<ScheduleChange, 'user'>,
 ): Message {
-  const { id, kind } = schedule;
-  const face = SCHEDULE_FACES[kind];
-  const start = done === 'set up' ? describeStart(schedule, user) : undefined;
-  const sentence = start ?? `<@${user}> ${done} ${describeSchedule(schedule)}.`;
-  const text = [ICONS[done] ?? face.icon, sentence, note].filter(Boolean).join(' ');
-  return say(text, ...scheduleButtons({ face, id, isAsleep, canBePushed }));
+  const { id } = schedule;
+  const start = done === 'set up' ? describeStart(schedule) : undefined;
+  const sentence = start ?? `${capitalised(done)}: ${describeSchedule(schedule)}.`;
+  const text = [ICONS[done] ?? readIcon([schedule]), sentence, note].filter(Boolean).join(' ');
+  return say(text, ...buttons(canBePushed && button(PUSH, `watch:push#${id}`, { value: { id } })));
+}
+
+const PUSH = 'Hear within seconds';
+
+function readIcon([first]: readonly Schedule[]): string | undefined {
+  return first && SCHEDULE_FACES[first.kind].icon;
 }
 
 /**
- * Replaces the cards of removed schedules.
+ * The answer to a person who removed schedules.
  * @param removal id for "Undo"
  * @param list the list whose button was used
  */
-export function removedCard(
+export function removedAnswer(
   removed: readonly Schedule[],
-  user: string,
   { removal, list }: { removal: string; list?: string | undefined },
 ): Message {
   const undo = button('Undo', `${removed[0]?.kind}:undo`, { value: { removal, list } });
-  return say(`${ICONS.removed} <@${user}> removed ${nameSchedules(removed)}.`, ...buttons(undo));
+  return say(`${ICONS.removed} Removed: ${nameSchedules(removed)}.`, ...buttons(undo));
 }
 
-export function restoredCard(restored: readonly ShownSchedule[], user: string): Message {
-  const [only, ...others] = restored;
-  if (only !== undefined && others.length === 0) return scheduleCard(only, { done: 'restored', user });
-  const schedules = restored.map(({ schedule }) => schedule);
-  return say(`${ICONS.restored} <@${user}> restored ${nameSchedules(schedules)}.`);
+export function restoredAnswer(restored: readonly Schedule[]): Message {
+  return say(`${ICONS.restored} Restored: ${nameSchedules(restored)}.`);
 }
 
-/** The menu of a row of App Home. */
-export function scheduleMenu(schedule: Schedule): Overflow {
-  const { id, kind, state } = schedule;
+/** Asks before a schedule is removed. */
+export function removeModal(origin: RemoveOrigin, schedule: Schedule): ModalView {
+  const { kind } = schedule;
+  const { confirm, noun }: ScheduleFace = SCHEDULE_FACES[kind];
+  const form = { submit: 'Remove', metadata: origin };
+  return modal(`${kind}.remove`, `Remove ${kind === 'invoices' ? noun : `a ${noun}`}?`, form, [
+    section(`${capitalised(describeSchedule(schedule))}. ${confirm}`),
+  ]);
+}
+
+/**
+ * The menu of a schedule. *Remove* asks first, because the rows of a menu share one question.
+ * @param list the list that has the menu, which is drawn again
+ */
+export function scheduleMenu(
+  { schedule, canBePushed }: ShownSchedule,
+  actionId: string,
+  list?: ListScope,
+): Overflow {
+  const { id, kind } = schedule;
   const { extras }: ScheduleFace = SCHEDULE_FACES[kind];
-  const verbs = [extras.edit, state.kind === 'paused' ? 'Resume' : 'Pause', 'Remove'];
-  const options = verbs.flatMap((label) =>
-    label === undefined ? [] : { label, actionId: `${kind}:${label.toLowerCase()}`, value: { id } },
+  const turn = restWords(schedule) === undefined ? 'Pause' : 'Resume';
+  const push = canBePushed === true ? { push: PUSH } : {};
+  const verbs = { [turn.toLowerCase()]: turn, ...push, ...extras, ask: 'Remove' };
+  const value = { id, list };
+  return overflowMenu(
+    actionId,
+    Object.entries(verbs).map(([verb, label]) => ({ label, actionId: `${kind}:${verb}`, value })),
   );
-  return overflowMenu(`${kind}:menu`, options);
 }
 
-/** @param list the list that contains the buttons */
-export function scheduleButtons(
-  { face, id, isAsleep, canBePushed }: Omit<ShownSchedule, 'schedule'> & { face: ScheduleFace; id: string },
-  list?: string,
-): KnownBlock[] {
-  const { kind, extras, confirm: text } = face;
-  const value = { id, list };
-  // A list of watches has many such buttons in one message.
-  const actionId = (verb: string): string => (kind === 'watch' ? `watch:${verb}#${id}` : `${kind}:${verb}`);
-  const turn = isAsleep ? 'Resume' : 'Pause';
-  const confirm = {
-    title: `Remove ${kind === 'invoices' ? 'these notices' : `this ${kind}`}?`,
-    text,
-    confirm: 'Remove',
-  };
-  return buttons(
-    button(turn, actionId(turn.toLowerCase()), { value }),
-    canBePushed && button('Hear within seconds', actionId('push'), { value }),
-    ...Object.entries(extras).map(([verb, label]) => button(label, actionId(verb), { value })),
-    button('Remove', actionId('remove'), { value, style: 'danger', confirm }),
-  );
+/** Why a schedule posts nothing for now; undefined if it does. mrkdwn */
+export function restWords(schedule: Schedule): string | undefined {
+  if (schedule.state.kind === 'paused') return pausedWords(schedule.state);
+  const until = schedule.kind === 'digest' ? schedule.snoozedUntil : undefined;
+  return until === undefined ? undefined : `:zzz: Snoozed until ${dateTime(until)}.`;
 }
 
 /** Maximum number of schedules with a button that resumes them. A command resumes the others. */
@@ -156,7 +167,7 @@ export function resumedLine(resumed: readonly Schedule[], reason: string): Messa
 }
 
 /** "the guard of *Storefront* in `acme` (every hour)", or "3 watches, 2 guards and 1 digest" */
-function nameSchedules(schedules: readonly Schedule[]): string {
+export function nameSchedules(schedules: readonly Schedule[]): string {
   const [only] = schedules;
   if (only !== undefined && schedules.length === 1) return describeSchedule(only);
   const kinds = [...Map.groupBy(schedules, ({ kind }) => kind)].map(([kind, { length }]) =>
@@ -180,13 +191,21 @@ export const OpenedFrom = z.object({
 });
 export interface OpenedFrom extends z.infer<typeof OpenedFrom> {}
 
+/** The schedule to remove, and the channel where the person is answered. */
+export const RemoveOrigin = z.object({
+  id: z.string(),
+  channel: z.string().optional(),
+  from: OpenedFrom.optional(),
+});
+interface RemoveOrigin extends z.infer<typeof RemoveOrigin> {}
+
 export interface ScheduleListing {
   scope: ListScope;
   elsewhere: number;
   /** Number of unreadable schedules of the kind. */
   unreadable?: number;
   word: string;
-  /** Card of a schedule that a button of the list removed. */
+  /** The answer about a schedule that a button of the list removed. */
   removed?: Message | undefined;
   /** True if the channel sees the list. Otherwise the person can share it. */
   isShared?: boolean;
@@ -196,12 +215,10 @@ export interface ScheduleListing {
   canChange?: boolean;
 }
 
-export interface ListedSchedule extends Omit<ShownSchedule, 'schedule'> {
-  id: string;
+export interface ListedSchedule extends ShownSchedule {
   lines: readonly string[];
 }
 
-/** Maximum number of rows: two blocks each, within Slack's 50. */
 const MOST = 20;
 /** Length of the rows as JSON. Slack refuses messages whose blocks exceed some 13,000 characters. */
 const MAX_ROWS = 12_000;
@@ -228,8 +245,7 @@ export function scheduleList(
     return say(`${none}${others}`, ...notes(bad), ...undo);
   }
   const rows = listed.map(({ lines, ...one }) => [
-    section(lines.join('\n')),
-    ...(canChange ? scheduleButtons({ face, ...one }, scope) : []),
+    section(lines.join('\n'), canChange && scheduleMenu(one, `${kind}:menu`, scope)),
   ]);
   const [first = []] = inPages(rows, { most: MOST, room: MAX_ROWS }, (row) => JSON.stringify(row).length);
   const page = isWhole ? rows : first;

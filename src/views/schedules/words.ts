@@ -1,3 +1,4 @@
+import type { Pages } from '../../core/service-pages.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import { readFace } from './faces.ts';
 
@@ -17,17 +18,13 @@ export function resumeCommand(schedule: Schedule): string {
   return readFace(schedule.kind).resume?.(schedule) ?? `${schedule.kind} resume`;
 }
 
-/** Its project or account, what it posts and when, as mrkdwn. */
-export function scheduleWords(schedule: Schedule): string {
+/** Its project or account, what it posts and when, as mrkdwn. @param pages for a link */
+export function scheduleWords(schedule: Schedule, pages?: Pages): string {
   const { describeSubject, describeDetails } = readFace(schedule.kind);
-  return `${describeSubject(schedule)}: ${describeDetails(schedule)}`;
+  return `${describeSubject(schedule, pages)}: ${describeDetails(schedule)}`;
 }
 
-/**
- * Sentences for a new schedule's card, in mrkdwn; undefined for kinds whose card shows only the name.
- * @param user the person who created it
- */
-export function describeStart(schedule: Schedule, user: string): string | undefined {
-  const start = readFace(schedule.kind).describeStart?.(schedule);
-  return start === undefined ? undefined : `${start} Set up by <@${user}>.`;
+/** Sentences about a new schedule, in mrkdwn; undefined for kinds that only their name describes. */
+export function describeStart(schedule: Schedule): string | undefined {
+  return readFace(schedule.kind).describeStart?.(schedule);
 }

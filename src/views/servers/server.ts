@@ -1,10 +1,12 @@
 import type { Button } from '@slack/types';
 import type { KnownBlock, Message, News } from '../../core/message.ts';
 import { bold, code, count, dateTime, duration, mrkdwn, sanitize, takeStart } from '../../core/mrkdwn.ts';
-import type { Draft } from '../../records/servers.ts';
+import { findProjectPage, type Pages } from '../../core/service-pages.ts';
+import type { Draft } from '../../records/known-servers.ts';
 import type { Target } from '../../records/test-runs.ts';
 import type { Project } from '../../service/projects.ts';
 import { type BuildConfiguration, managedStatus, type Server } from '../../service/servers.ts';
+import { firstClause, splitReason } from '../blocks/formats.ts';
 import { listBlocks } from '../blocks/lists.ts';
 import {
   button,
@@ -16,15 +18,20 @@ import {
   say,
   section,
   UNENDED,
-} from '../blocks/message.ts';
+} from '../blocks/make-blocks.ts';
+import { linkName, projectLink, serverLink } from '../blocks/page-links.ts';
 
 /** A server's record, with its managed block or its connection (API 2.5 and 2.9). */
-export function serverMessage(server: Server, target: Target): Message {
+export function serverMessage(server: Server, target: Target, pages?: Pages): Message {
   const facts = [...managedFacts(server), ...reachFacts(server), ...deployFacts(server)];
+  const { account, project } = target;
+  const place = { account, permalink: project.permalink };
   return {
     text: `Server ${mrkdwn(server.name)} of ${mrkdwn(target.project.name)}`,
     blocks: [
-      section(`${bold(server.name)}  ${describeProtocol(server.protocol_type)}`),
+      section(
+        `${serverLink(pages, place, server)} of ${projectLink(pages, account, project)}  ${describeProtocol(server.protocol_type)}`,
+      ),
       ...factBlocks(facts),
       ...buttons(testServerButton(target), siteButton(server)),
       placeLine(server.identifier, target.account, target.project),
@@ -222,7 +229,11 @@ export type ProvisioningState =
 
 export interface ProvisioningView {
   target: ServerTarget;
+  /** Undefined for a message without links. */
+  pages?: Pages | undefined;
   requestedBy: string;
+  /** True to name the account in the headline. */
+  isAccountShown?: boolean | undefined;
   /** Milliseconds since the epoch. */
   startedAt: number;
   now: number;
@@ -231,21 +242,25 @@ export interface ProvisioningView {
 
 /** The root message: the server, its state and the person. Buttons appear once following has ended. */
 export function provisioningMessage(view: ProvisioningView): Message {
-  const { target, state } = view;
+  const { target, state, pages } = view;
   const { icon, words } = drawServerHeadline(state);
-  const name = `${bold(target.server.name)} in ${bold(target.project.name)}`;
+  const account = view.isAccountShown ? ` in ${mrkdwn(target.account)}` : '';
+  const { permalink, name: project } = target.project;
+  const page = findProjectPage(pages, { account: target.account, permalink });
+  const name = `${mrkdwn(target.server.name, 80)} in ${linkName(mrkdwn(project, 80), page)}${account}`;
+  const title = `Server ${name} ${words}`;
   const elapsed = duration(view.now - view.startedAt);
   return {
-    text: `Server ${name}: ${words}`,
+    text: title,
     blocks: [
-      section(`${icon} Server ${name}: ${words}`),
+      section(`${icon} *${title}*`),
       ...detailBlocks(view),
       context(
         [
           code(target.account),
           `asked by <@${view.requestedBy}>`,
           `started ${dateTime(view.startedAt)}`,
-          state.kind === 'running' ? `${elapsed} so far` : `took ${elapsed}`,
+          state.kind === 'running' ? `${readStatus(state.server)} for ${elapsed}` : `took ${elapsed}`,
         ].join(' · '),
       ),
       ...drawServerButtons(view),
@@ -270,18 +285,32 @@ export function statusNews(server: Server): News[] {
   return [{ key: `status:${status.slice(0, 60)}`, message: say(text) }];
 }
 
+/** "is being created", "is active: running and ready for deployments" */
 function drawServerHeadline(state: ProvisioningState): { icon: string; words: string } {
-  if (state.kind === 'stopped' || state.kind === 'lost') return UNENDED[state.kind];
-  const status = state.server === undefined ? 'provisioning' : managedStatus(state.server);
-  if (status === undefined) return { icon: ':hourglass_flowing_sand:', words: 'no state given yet' };
-  return { icon: statusIcon(status), words: mrkdwn(status, 60) };
+  if (state.kind === 'lost') return UNENDED.lost;
+  if (state.kind === 'stopped') {
+    const { icon } = UNENDED.stopped;
+    return { icon, words: `${UNENDED.lost.words}: ${firstClause(state.reason)}` };
+  }
+  const status = readStatus(state.server);
+  if (status === 'provisioning') return { icon: statusIcon(status), words: 'is being created' };
+  const meaning = knownStatus(status)?.meaning;
+  const words = meaning === undefined ? `has the status ${mrkdwn(status, 60)}` : `is ${status}: ${meaning}`;
+  return { icon: statusIcon(status), words: status === 'error' ? `has an error: it is ${meaning}` : words };
+}
+
+function readStatus(server: Server | undefined): string {
+  return (server && managedStatus(server)) ?? 'provisioning';
 }
 
 /** The facts that a channel sees; `server show` has the others. */
 const PUBLIC_FACTS: ReadonlySet<string> = new Set(['Address', 'IP address', 'Region', 'Size']);
 
 function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
-  if (state.kind === 'stopped') return [section(state.reason)];
+  if (state.kind === 'stopped') {
+    const [, others] = splitReason(state.reason);
+    return others === '' ? [] : [section(others)];
+  }
   const all = state.server === undefined ? [] : managedFacts(state.server);
   const { region, size } = target.names ?? {};
   const chosen: Readonly<Record<string, string | undefined>> = { Region: region, Size: size };

@@ -2,7 +2,7 @@ import type { Button, PlanBlock, TaskCardBlock } from '@slack/types';
 import { bold, count, joinLinesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { Target } from '../../records/test-runs.ts';
 import { type Item, isFailing } from '../../service/projects.ts';
-import { button, LIMITS } from '../blocks/message.ts';
+import { button, LIMITS } from '../blocks/make-blocks.ts';
 
 const NO_REASON = 'no reason given';
 
@@ -62,9 +62,25 @@ export function itemLines(items: readonly Item[]): string {
  * Tests a server of the target's project again.
  * @param at its index among the buttons of one block
  */
-export function serverButton(target: Target, { identifier = '', title }: Item, at?: number): Button {
-  const value = { target: { ...target, server: { identifier, name: title.slice(0, 200) } } };
+export function serverButton(
+  { target, threadTs }: TestPlace,
+  { identifier = '', title }: Item,
+  at?: number,
+): Button {
+  const server = { identifier, name: title.slice(0, 200) };
+  const value = makeAgainValue({ target: { ...target, server }, threadTs });
   return at === undefined
     ? button('Test this server again', 'test:server', { value })
     : button(`Test ${title} again`, `test:server#${at}`, { value });
+}
+
+/** A run, and the thread that it is shown in, if it is in another message's. */
+export interface TestPlace {
+  target: Target;
+  threadTs?: string | undefined;
+}
+
+/** Value of a button that tests again. A run in a thread is followed there by the next. */
+export function makeAgainValue({ target, threadTs }: TestPlace): { target: Target; isInThread?: true } {
+  return threadTs === undefined ? { target } : { target, isInThread: true };
 }

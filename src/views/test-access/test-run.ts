@@ -1,6 +1,7 @@
 import type { ActionsBlock } from '@slack/types';
 import { isDirect, type KnownBlock, type Message } from '../../core/message.ts';
-import { bold, code, count, dateTime, duration, joinLinesWithin, link, mrkdwn } from '../../core/mrkdwn.ts';
+import { code, count, dateTime, duration, joinLinesWithin, link, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Pages } from '../../core/service-pages.ts';
 import type { Run, Target } from '../../records/test-runs.ts';
 import {
   type Item,
@@ -12,6 +13,7 @@ import {
   type TestResults,
   type TestRun,
 } from '../../service/projects.ts';
+import { firstClause, splitReason } from '../blocks/formats.ts';
 import { inPages, skippedWords } from '../blocks/lists.ts';
 import {
   button,
@@ -24,8 +26,9 @@ import {
   say,
   section,
   UNENDED,
-} from '../blocks/message.ts';
-import { drawPlan, itemLines, serverButton } from './items.ts';
+} from '../blocks/make-blocks.ts';
+import { projectLink, serverLink } from '../blocks/page-links.ts';
+import { drawPlan, itemLines, makeAgainValue, serverButton, type TestPlace } from './items.ts';
 
 export type TestState =
   | { kind: 'starting' }
@@ -37,8 +40,7 @@ export type TestState =
   /** Deckhand no longer follows it. It may still run. */
   | { kind: 'lost'; run: string | undefined };
 
-export interface TestView {
-  target: Target;
+export interface TestView extends TestPlace {
   /** Undefined for a workflow. */
   requestedBy?: string | undefined;
   /** Time at which Deckhand began to follow it, milliseconds since the epoch. */
@@ -56,13 +58,14 @@ export interface TestView {
   projectUrl?: string | undefined;
   /** Key of the run's record, for a menu, because an option cannot hold a whole target. */
   runKey?: string | undefined;
+  /** True to name the account in the headline. */
+  isAccountShown?: boolean | undefined;
   state: TestState;
 }
 
 /** The root message: headline, items, person and duration. Buttons appear once the run has ended. */
 export function testRootMessage(view: TestView): Message {
-  const { icon, words } = drawRunHeadline(view);
-  const title = `${nameTarget(view.target)}: ${words}`;
+  const { icon, title } = drawRunHeadline(view);
   const items = shownItems(view);
   const build = (items: readonly KnownBlock[]): Message => ({
     text: title,
@@ -115,16 +118,26 @@ function failureWords({ failureIn: channel }: { failureIn: string | undefined })
   return `It is looking for the cause of a failed deployment${where}.`;
 }
 
-function drawRunHeadline({ state, serviceStatus, target }: TestView): { icon: string; words: string } {
+/** "Testing access to Storefront", "Storefront: all 7 servers are reachable", "The test of Storefront failed, …"; mrkdwn. */
+function drawRunHeadline(view: TestView): { icon: string; title: string } {
+  const { state, target, isAccountShown = false } = view;
+  const name = `${nameTarget(target)}${isAccountShown ? ` in ${mrkdwn(target.account)}` : ''}`;
   switch (state.kind) {
     case 'starting':
     case 'running':
-      return { icon: ':arrows_counterclockwise:', words: describeStatus(serviceStatus) };
-    case 'ended':
-      return outcomeWords(summarizeRun(state.run), target);
-    case 'stopped':
+      return { icon: ':arrows_counterclockwise:', title: `Testing access to ${name}` };
+    case 'ended': {
+      const { icon, words, isAboutTest } = outcomeWords(summarizeRun(state.run), target);
+      return { icon, title: isAboutTest ? `The test of ${name} ${words}` : `${name}: ${words}` };
+    }
+    case 'stopped': {
+      return {
+        icon: UNENDED.stopped.icon,
+        title: `The test of ${name} stopped: ${firstClause(state.reason)}`,
+      };
+    }
     case 'lost':
-      return UNENDED[state.kind];
+      return { icon: UNENDED.lost.icon, title: `The test of ${name} ${UNENDED.lost.words}` };
   }
 }
 
@@ -138,8 +151,13 @@ const MAY_RUN = 'The service did not say whether it started the test, so it may 
 
 function noteBlocks({ state, mayRun, run }: TestView & { run?: string | undefined }): KnownBlock[] {
   switch (state.kind) {
-    case 'stopped':
-      return [section(state.reason), ...notes(mayRun === true && run === undefined && MAY_RUN)];
+    case 'stopped': {
+      const [, others] = splitReason(state.reason);
+      return [
+        ...(others === '' ? [] : [section(others)]),
+        ...notes(mayRun === true && run === undefined && MAY_RUN),
+      ];
+    }
     case 'running':
       return notes(state.trouble && `:warning: ${state.trouble}`);
     case 'lost':
@@ -167,14 +185,14 @@ function mutedLine(view: TestView): KnownBlock {
   return context(parts.filter((part) => part !== '').join(' · '));
 }
 
-/** Empty at the start. */
+/** "running for 8 s, usually 12 s", "took 12 s" */
 function elapsedWords(view: TestView): string {
-  const { state, usualMs } = view;
+  const { state, usualMs, serviceStatus } = view;
   const elapsedMs = passed(view);
-  const usual = usualMs === undefined ? '' : `usually ${duration(usualMs)}`;
+  const usual = usualMs === undefined ? '' : `, usually ${duration(usualMs)}`;
   if (state.kind !== 'running' && state.kind !== 'starting') return `took ${duration(elapsedMs)}`;
-  const elapsed = elapsedMs < 1_000 ? '' : `${duration(elapsedMs)} so far`;
-  return [elapsed, usual].filter(Boolean).join(', ');
+  const elapsed = elapsedMs < 1_000 ? '' : ` for ${duration(elapsedMs)}`;
+  return `${describeStatus(serviceStatus)}${elapsed}${usual}`;
 }
 
 /** Time taken so far or in total, in milliseconds. */
@@ -192,16 +210,16 @@ const MAX_BUTTONS = 4;
 function drawRunButtons(view: TestView): KnownBlock[] {
   const { state, target, now, runKey } = view;
   if (state.kind === 'running' || state.kind === 'starting') return [];
-  const again = button('Run again', 'test:again', { value: { target } });
+  const again = button('Test again', 'test:again', { value: makeAgainValue(view) });
   if (state.kind === 'lost' && state.run !== undefined) {
     // `at` makes the new button differ, because a used button stays used.
     const value = { target, run: state.run, at: now };
     return buttons(button('Check again', 'test:check', { style: 'primary', value }), again);
   }
-  // For a single server, "Run again" does the same.
+  // For a single server, "Test again" does the same.
   if (target.server !== undefined) return buttons(again);
   const failing = shownItems(view).filter((item) => isFailing(item) && item.identifier !== undefined);
-  const own = failing.slice(0, MAX_BUTTONS).map((item, at) => serverButton(target, item, at));
+  const own = failing.slice(0, MAX_BUTTONS).map((item, at) => serverButton(view, item, at));
   const [row] = buttons(again, ...own);
   const menu = runKey === undefined ? [] : drawMenu(runKey, failing.slice(MAX_BUTTONS));
   if (row?.type !== 'actions') return [];
@@ -229,36 +247,51 @@ function requestedByWords(requestedBy: string | undefined): string {
   return requestedBy === undefined ? 'a workflow' : `<@${requestedBy}>`;
 }
 
-/** "*web-1* in *Storefront*"; mrkdwn. */
-export function targetWords(target: Target): string {
-  return nameTarget(target, bold);
+/** "*web-1* in *Storefront*"; mrkdwn. @param pages for links */
+export function targetWords(target: Target, pages?: Pages): string {
+  const { account, project, server } = target;
+  const name = projectLink(pages, account, project);
+  if (server === undefined) return name;
+  return `${serverLink(pages, { account, permalink: project.permalink }, server)} in ${name}`;
 }
 
 /** "web-1 in Storefront", for bold text; mrkdwn. */
-function nameTarget({ project, server }: Target, draw = mrkdwn): string {
-  const name = draw(project.name, 80);
-  return server === undefined ? name : `${draw(server.name, 80)} in ${name}`;
+function nameTarget({ project, server }: Target): string {
+  const name = mrkdwn(project.name, 80);
+  return server === undefined ? name : `${mrkdwn(server.name, 80)} in ${name}`;
 }
 
-/** ":warning:" and "1 of 7 servers is unreachable". Only a run without failures gets the sign of success. */
-export function outcomeWords(
+/**
+ * ":warning:" and "1 of 7 servers is unreachable". Only a run without failures gets the sign of success. `isAboutTest`: the
+ * words are what the test did, e.g. "failed without results".
+ */
+function outcomeWords(
   outcome: RunOutcome,
   target: Target,
-): { icon: string; words: string; isSuccess?: boolean } {
+): { icon: string; words: string; isSuccess?: boolean; isAboutTest?: boolean } {
   const { serviceStatus = 'completed', repository, reachable = 0, total = 0, unread = 0 } = outcome;
   const results = resultWords(outcome, target);
   const isAllReachable = repository !== 'error' && reachable === total;
   if (serviceStatus === 'failed') {
-    if (results === '') return { icon: ':x:', words: 'the test failed without results' };
-    return { icon: ':x:', words: `the test failed${isAllReachable ? ' although' : ','} ${results}` };
+    const words = results === '' ? ' without results' : `${isAllReachable ? ' although' : ','} ${results}`;
+    return { icon: ':x:', words: `failed${words}`, isAboutTest: true };
   }
   const isSuccess = serviceStatus === 'completed' && results !== '' && isAllReachable && unread === 0;
-  const end = serviceStatus === 'completed' ? '' : `ended as “${describeStatus(serviceStatus)}”, `;
-  return {
-    icon: isSuccess ? ':white_check_mark:' : ':warning:',
-    words: `${end}${results || 'no results'}`,
-    isSuccess,
-  };
+  const icon = isSuccess ? ':white_check_mark:' : ':warning:';
+  if (serviceStatus === 'completed' && results !== '') return { icon, words: results, isSuccess };
+  const end =
+    serviceStatus === 'completed' ? 'gave no results' : `ended as “${describeStatus(serviceStatus)}”`;
+  const words = results === '' && serviceStatus !== 'completed' ? `${end}, without results` : end;
+  return { icon, words: results === '' ? words : `${end}, ${results}`, isSuccess, isAboutTest: true };
+}
+
+/** The outcome without the target's name: "all 7 servers are reachable", "the test failed without results". */
+export function describeOutcome(
+  outcome: RunOutcome,
+  target: Target,
+): { icon: string; words: string; isSuccess: boolean } {
+  const { icon, words, isSuccess = false, isAboutTest } = outcomeWords(outcome, target);
+  return { icon, words: isAboutTest ? `the test ${words}` : words, isSuccess };
 }
 
 /** "all 7 servers are reachable", "the repository is unreachable"; empty without results. */
@@ -277,14 +310,17 @@ function reachedWords(
   if (repository === 'error')
     return failing === 0
       ? 'the repository is unreachable'
-      : `the repository and ${failingServers(failing, total)} are unreachable`;
-  if (failing > 0) return `${failingServers(failing, total)} ${failing === 1 ? 'is' : 'are'} unreachable`;
-  if (total > 0) return total === 1 ? 'the server is reachable' : `all ${total} servers are reachable`;
+      : `the repository and ${countServers(failing, total)} are unreachable`;
+  if (failing > 0) return `${countServers(failing, total)} ${failing === 1 ? 'is' : 'are'} unreachable`;
+  if (total > 0) return `${countServers(total, total)} ${total === 1 ? 'is' : 'are'} reachable`;
   return repository === undefined ? undefined : 'the repository is reachable';
 }
 
-function failingServers(failing: number, total: number): string {
-  return total === 1 ? 'the server' : `${failing} of ${total} servers`;
+/** "the server", "both servers", "all 7 servers", "1 of 7 servers" */
+function countServers(some: number, total: number): string {
+  if (total === 1) return 'the server';
+  if (some < total) return `${some} of ${total} servers`;
+  return total === 2 ? 'both servers' : `all ${total} servers`;
 }
 
 /** The service's status of a running test; mrkdwn. */
@@ -305,7 +341,7 @@ export function runWords(run: Run): string {
 export function runMessage(run: Run): Message {
   const failing = (run.failing ?? []).map((item) => ({ ...item, status: 'error' as const }));
   const lines = [`${targetWords(run.target)}: ${runWords(run)}`, itemLines(failing)].filter(Boolean);
-  const again = button('Run again', 'test:project', { value: { target: run.target } });
+  const again = button('Test again', 'test:project', { value: { target: run.target } });
   return say(joinLinesWithin(lines, LIMITS.sectionText), ...buttons(run.status !== 'running' && again));
 }
 
@@ -321,6 +357,9 @@ export function timesOfRun({ createdAt, startedAt, completedAt, endedAt }: Run):
 /** State of a run that Deckhand no longer follows. */
 export function endedWords(run: Run): { icon: string; words: string } {
   const { status, serviceStatus = status } = run;
-  if (status === 'stopped' || status === 'lost') return UNENDED[status];
-  return outcomeWords({ ...run, serviceStatus }, run.target);
+  if (status === 'stopped' || status === 'lost') {
+    const { icon, words } = UNENDED[status];
+    return { icon, words: `the test ${words}` };
+  }
+  return describeOutcome({ ...run, serviceStatus }, run.target);
 }

@@ -1,6 +1,5 @@
 import type { Message, News } from '../../core/message.ts';
 import { bold, capitalised, dateTime, duration } from '../../core/mrkdwn.ts';
-import type { Target } from '../../records/test-runs.ts';
 import {
   hasEnded,
   type Item,
@@ -10,9 +9,9 @@ import {
   type TestRun,
 } from '../../service/projects.ts';
 import { packed, table } from '../blocks/lists.ts';
-import { button, buttons, LIMITS, say } from '../blocks/message.ts';
-import { reasonWords, serverButton } from './items.ts';
-import { outcomeWords, passed, type TestView } from './test-run.ts';
+import { button, buttons, LIMITS, say } from '../blocks/make-blocks.ts';
+import { makeAgainValue, reasonWords, serverButton, type TestPlace } from './items.ts';
+import { describeOutcome, passed, type TestView } from './test-run.ts';
 
 /** Maximum number of failing items with their own reply and button. One reply lists the others with their reasons. */
 const MAX_FAILING = 50;
@@ -26,12 +25,12 @@ const ROOM = LIMITS.sectionText - 60;
  * the layout `full`, every item does. Many results end with a table.
  */
 export function listNews(
-  target: Target,
+  place: TestPlace,
   run: Pick<TestRun, 'status' | 'completed_at' | 'results'>,
   layout: 'full' | 'compact',
 ): News[] {
-  const items = listItems(target, run.results);
-  const news = (item: Item): News => newsOfItem(target, item);
+  const items = listItems(place.target, run.results);
+  const news = (item: Item): News => newsOfItem(place, item);
   if (layout === 'full') return items.map(news);
   const failing = items.filter(isFailing);
   const own = failing.slice(0, MAX_FAILING).map(news);
@@ -49,25 +48,27 @@ export function firstReply(view: TestView): Message {
     case 'starting':
     case 'running':
       // A sentence that stays true: the reply is not edited while Slack's rate has no room.
-      return say(`:arrows_counterclockwise: Started ${dateTime(view.createdAt ?? view.startedAt)}${usual}`);
+      return say(
+        `:arrows_counterclockwise: The test started ${dateTime(view.createdAt ?? view.startedAt)}${usual}`,
+      );
     case 'ended': {
-      const { icon, words } = outcomeWords(summarizeRun(state.run), view.target);
+      const { icon, words } = describeOutcome(summarizeRun(state.run), view.target);
       return say(`${icon} ${capitalised(words)}. The test took ${elapsed}${usual}.`);
     }
     case 'stopped':
-      return say(`:x: Stopped after ${elapsed}.`);
+      return say(`:x: The test stopped after ${elapsed}.`);
     case 'lost':
-      return say(`:grey_question: No longer followed after ${elapsed}.`);
+      return say(`:grey_question: The test is no longer followed after ${elapsed}.`);
   }
 }
 
-function newsOfItem(target: Target, item: Item): News {
+function newsOfItem(place: TestPlace, item: Item): News {
   const { key, title, identifier } = item;
   if (!isFailing(item)) return { key, message: say(`:white_check_mark: ${bold(title)} is reachable`) };
   const again =
     identifier === undefined
-      ? button('Run again', 'test:again', { value: { target } })
-      : serverButton(target, item);
+      ? button('Test again', 'test:again', { value: makeAgainValue(place) })
+      : serverButton(place, item);
   const text = `:x: ${bold(title)} is unreachable\n${reasonWords(item, 2000)}`;
   return { key, message: say(text, ...buttons(again)) };
 }

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { createPages } from '../../src/service/addresses.ts';
+import { projectLink, serverLink } from '../../src/views/blocks/page-links.ts';
+
+const pages = createPages('https://{account}.example.com');
+
+it('names a project and a server as links to their pages', () => {
+  expect(projectLink(pages, 'acme', { name: 'Shop', permalink: 'shop' })).toBe(
+    '<https://acme.example.com/projects/shop|*Shop*>',
+  );
+  const place = { account: 'acme', permalink: 'shop' };
+  expect(serverLink(pages, place, { name: 'web-1', identifier: 'a/b|c>' })).toBe(
+    '<https://acme.example.com/projects/shop/servers/a%2Fb%7Cc%3E|*web-1*>',
+  );
+});
+
+it('shows a name letter for letter beside its link, and alone if it has no page', () => {
+  const name = '_shop_ <!channel>';
+  const linked = projectLink(pages, 'acme', { name, permalink: 'shop' });
+  expect(linked).toContain('&lt;!channel&gt;');
+  expect(linked.endsWith('(<https://acme.example.com/projects/shop|open>)')).toBe(true);
+  expect(projectLink(pages, 'acme', { name: 'Shop' })).toBe('*Shop*');
+  expect(projectLink(undefined, 'acme', { name: 'Shop', permalink: 'shop' })).toBe('*Shop*');
+});
