@@ -7,13 +7,14 @@ import { SlackFailure } from '../core/errors.ts';
 import { type Clock, MINUTE_MS } from '../core/time/clock.ts';
 import type { Engine } from '../jobs/jobs.ts';
 import type { LinkRequests } from '../linking/link-requests.ts';
-import { formatCookie, HOST_PREFIX, isPublic, sendPage } from '../listeners/pages.ts';
+import { formatCookie, HOST_PREFIX, isPublic, sendPage } from '../listeners/public-routes.ts';
 import type { Routes } from '../listeners/receivers/http-server.ts';
-import { notifyOwner } from '../scheduler/schedules/lifecycle.ts';
-import { GROUPS_SCOPE, toSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
+import { notifyOwner } from '../scheduler/schedules/pause-schedule.ts';
+import { toSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
+import { GROUPS_SCOPE } from '../slack/scopes.ts';
 import type { Sealer } from '../store/sealer.ts';
 import { GLOBAL, type Store } from '../store/store.ts';
-import { welcomeMessage } from '../views/help/help.ts';
+import { welcomeMessage } from '../views/help/help-messages.ts';
 import { type BrowserEnd, installedPage, installFailedPage, installPage } from '../views/public/pages.ts';
 import { createHookTokens } from '../workspace/hook-tokens.ts';
 import {

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { UserError } from '../core/errors.ts';
-import { formatCookie, readCookies, sendPage } from '../listeners/pages.ts';
+import { formatCookie, readCookies, sendPage } from '../listeners/public-routes.ts';
 import type { Handler, ReadBody, Routes } from '../listeners/receivers/http-server.ts';
 import type { Link } from '../records/user-links.ts';
-import { notifyOwner } from '../scheduler/schedules/lifecycle.ts';
+import { notifyOwner } from '../scheduler/schedules/pause-schedule.ts';
 import { type Identity, OauthError, type ServiceOauth, type Tokens } from '../service/oauth.ts';
-import { linkedMessage } from '../views/accounts/identity.ts';
+import { linkedMessage } from '../views/accounts/identity-messages.ts';
 import { type LinkEnd, linkedPage, linkFailedPage, linkQuestionPage } from '../views/public/pages.ts';
 import { LINK_START_PATH, makePublicAddress } from '../workspace/installations.ts';
 import type { LinkRequest, Parts, Workspace, Workspaces } from '../workspace/workspace.ts';
@@ -38,7 +38,7 @@ export function linkRoutes(parts: LinkParts): Routes {
   const callback = makePublicAddress(PUBLIC_URL, LINK_CALLBACK_PATH);
   const route = (step: Step): Handler => {
     return (request, response, url) =>
-      runLinkStep(step, { ...parts, oauth, callback, request, response, url });
+      handleLinkStep(step, { ...parts, oauth, callback, request, response, url });
   };
   return {
     [`GET ${LINK_START_PATH}`]: route(showQuestion),
@@ -51,7 +51,7 @@ export function linkRoutes(parts: LinkParts): Routes {
 type Step = (visit: Visit) => Promise<LinkEnd | undefined>;
 
 /** Runs a step. Each failure has its page, which shows nothing of the service's answer or the address. */
-async function runLinkStep(step: Step, visit: Visit): Promise<void> {
+async function handleLinkStep(step: Step, visit: Visit): Promise<void> {
   const { config, log, response } = visit;
   const end = await step(visit).catch((error: unknown) => {
     if (!(error instanceof OauthError)) throw error;
@@ -149,7 +149,7 @@ async function claimName({ accounts, names }: Workspace, user: string, link: Lin
   if (link.name === undefined) return;
   for (const { name: account } of await accounts.list()) {
     if ((await names.list(account)).some((claim) => claim.user === user)) continue;
-    await names.claim(account, user, link.name, link.linkedAt).catch((error: unknown) => {
+    await names.claim(account, user, link.name, { at: link.linkedAt }).catch((error: unknown) => {
       // Somebody else has the name there, and an admin can release it.
       if (!(error instanceof UserError)) throw error;
     });

@@ -6,12 +6,12 @@ import type { Workspace, Workspaces } from './workspace.ts';
 /** A kind of durable job: the schema of its data, and the function that runs it for a workspace. */
 export interface JobDefinition<Data> extends JobType<Data> {
   options: JobOptions;
-  run(workspace: Workspace, job: Job<Data>): Promise<void>;
+  handle(workspace: Workspace, job: Job<Data>): Promise<void>;
   /** Called with a job whose last attempt failed. Called again only if the process dies during the call. */
   onDeadLetter?(workspace: Workspace, data: Data, error: unknown): Promise<void>;
 }
 
-/** Lets the schema type the data of `run` and `onDeadLetter`. */
+/** Lets the schema type the data of `handle` and `onDeadLetter`. */
 export function defineJob<Data>(definition: JobDefinition<Data>): JobDefinition<Data> {
   return definition;
 }
@@ -30,7 +30,7 @@ interface WorkParts {
 /** Declares the worker of a queue: its jobs run with the context of their workspace. */
 export function workWith<Data>(
   { engine, workspaces, afterAcks, waitsForToken }: WorkParts,
-  { run, onDeadLetter, options, ...type }: JobDefinition<Data>,
+  { handle, onDeadLetter, options, ...type }: JobDefinition<Data>,
 ): void {
   async function ifInstalled(
     id: string,
@@ -42,10 +42,10 @@ export function workWith<Data>(
   }
   engine.work(type, {
     options,
-    async run(id, job) {
+    async handle(id, job) {
       await afterAcks();
       try {
-        return await ifInstalled(id, (workspace) => run(workspace, job));
+        return await ifInstalled(id, (workspace) => handle(workspace, job));
       } catch (error) {
         if (!waitsForToken || !isTokenRefused(error)) throw error;
         throw new JobPostponed(TOKEN_WAIT_MS, { cause: error });

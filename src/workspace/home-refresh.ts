@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import { type Clock, DAY_MS, HOUR_MS } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
-import type { JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import type { Logger } from '../observability/log.ts';
 import { undefinedOnSlackError } from '../slack/failure.ts';
 import type { MessageRef, WorkspaceSlack } from '../slack/slack.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { readZone } from './slack-people.ts';
-
-export const NoData = z.object({});
-export const REFRESH_HOME: JobType<z.infer<typeof NoData>> = { queue: 'refresh-home', schema: NoData };
 
 /** A person who opened App Home lately, and the version that Slack shows them. */
 export const Viewer = z.object({ openedAt: z.number(), hash: z.string().optional() });
@@ -23,14 +19,15 @@ const MIN_MS = 1_500;
 
 export interface HomeParts {
   store: WorkspaceStore;
-  jobs: WorkspaceJobs;
+  /** Sends the job that publishes App Home. @param at milliseconds since the epoch */
+  refreshAt(at: number): Promise<unknown>;
   clock: Clock;
   log: Logger;
   slack: WorkspaceSlack;
 }
 
 /** App Home of everyone who opened it lately. */
-export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
+export function createHome({ store, refreshAt, clock, log, slack }: HomeParts) {
   const viewers: Collection<Viewer> = store.collection('home-viewers', Viewer);
   /** Due time of the latest refresh. */
   let planned = 0;
@@ -58,7 +55,7 @@ export function createHome({ store, jobs, clock, log, slack }: HomeParts) {
         unseenUntil = 0;
         const at = Math.max(now + SOON_MS, planned + Math.max(MIN_MS, amount * A_VIEWER_MS));
         planned = at;
-        await jobs.send(REFRESH_HOME, {}, { key: String(at), at });
+        await refreshAt(at);
       } catch (error) {
         log.warn({ event: 'home_not_refreshed', err: error }, 'App Home not refreshed');
       }

@@ -7,7 +7,6 @@ import type { Account, Accounts } from '../records/accounts.ts';
 import { getActivity } from '../service/activity.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { AccountClient } from '../service/client.ts';
-
 import { listInvoices } from '../service/invoices.ts';
 import {
   getHostedResource,

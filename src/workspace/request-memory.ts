@@ -20,6 +20,7 @@ function rememberReads<T>(collection: Collection<T>): Collection<T> {
     list: (beginning = '') => rememberKey(lists, beginning, () => collection.list(beginning)),
     latest: (limit, from) => collection.latest(limit, from),
     put: (id, doc, expiresAt) => written(collection.put(id, doc, expiresAt)),
+    putUnlocked: (id, doc, expiresAt) => written(collection.putUnlocked(id, doc, expiresAt)),
     create: (id, doc, expiresAt) => written(collection.create(id, doc, expiresAt)),
     update: (id, change, expiresAt) => written(collection.update(id, change, expiresAt)),
     delete: (id) => written(collection.delete(id)),

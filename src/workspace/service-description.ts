@@ -26,6 +26,8 @@ const NEVER: StoredDescription = { address: '', triedAt: 0, isLasting: false, de
 /** The service can be asked again, so an unreadable document counts as none. */
 export const StoredDescription = Fields.catch(NEVER);
 
+export type ServiceDescription = ReturnType<typeof createServiceDescription>;
+
 interface Parts {
   store: Store;
   clock: Clock;

@@ -5,7 +5,8 @@ import { type Clock, HOUR_MS, MINUTE_MS, withTimeout } from '../core/time/clock.
 import { parseZone } from '../core/time/zone.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Logger } from '../observability/log.ts';
-import { createNamedFailure, GROUPS_SCOPE, isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
+import { createNamedFailure, isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
+import { GROUPS_SCOPE } from '../slack/scopes.ts';
 import type { WorkspaceSlack } from '../slack/slack.ts';
 
 /** Shorter than the 3 s within which a modal must open. */
@@ -157,32 +158,30 @@ export async function groupExists({ slack }: { slack: WorkspaceSlack }, group: s
 const PERSON_ID = /^[UW](?=[A-Z]*\d)[A-Z0-9]{1,30}$/;
 
 /**
- * The id of the user group or person with this handle or id. People also match by display name.
- * @throws SlackFailure if nobody has the handle and Deckhand lacks the scope to read groups
+ * The id of the user group or person with this handle or id. People also match by the names that Slack shows, and by e-mail
+ * address. `lacksGroups`: true if Deckhand may not read groups.
  */
 export async function findHandle(
   workspace: { id: string; slack: WorkspaceSlack },
   handle: string,
   ownTeam: string | undefined,
-): Promise<string | undefined> {
+): Promise<{ id?: string | undefined; lacksGroups?: boolean }> {
   const { id, slack } = workspace;
   const team = makeTeamArgument(id, ownTeam);
   const spelling = spellName(handle);
   const isMeant = (name: string | undefined): boolean => name !== undefined && spellName(name) === spelling;
-  let refusal: SlackFailure | undefined;
-  const listed = await slack.call('usergroups.list', team).catch((error: unknown) => {
-    if (!isSlackFailure(error, 'forbidden')) throw error;
-    refusal = error;
-    return undefined;
-  });
+  const listed = await undefinedOnSlackError(slack.call('usergroups.list', team), 'forbidden');
   const groups = listed?.usergroups ?? [];
   const group = (groups.find((one) => isMeant(one.handle)) ?? groups.find((one) => one.id === handle))?.id;
-  if (group !== undefined) return group;
-  if (PERSON_ID.test(handle) && (await readHandle(workspace, handle, ownTeam)) !== undefined) return handle;
-  const namesOf = ({ name, profile }: Listed): Array<string | undefined> => [name, profile?.display_name];
-  const [person] = await findPeople(slack, team, (one) => namesOf(one).some(isMeant));
-  if (person === undefined && refusal !== undefined) throw refusal;
-  return person;
+  if (group !== undefined) return { id: group };
+  if (PERSON_ID.test(handle) && (await readHandle(workspace, handle, ownTeam)) !== undefined)
+    return { id: handle };
+  const [person] = await findPeople(slack, team, (one) => listPersonNames(one).some(isMeant));
+  return { id: person, lacksGroups: listed === undefined };
+}
+
+function listPersonNames({ name, real_name, profile }: Listed): Array<string | undefined> {
+  return [name, profile?.display_name, real_name, profile?.real_name, profile?.email];
 }
 
 /** Returns the handle of a person or user group by its id; undefined if Slack does not tell it. */

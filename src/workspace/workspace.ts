@@ -3,39 +3,44 @@ import type { Settings } from '../config.ts';
 import { InstallationEnded } from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { RecentMap, TtlCache } from '../core/ttl-cache.ts';
-import type { Engine, WorkspaceJobs } from '../jobs/jobs.ts';
+import type { Engine, JobType, WorkspaceJobs } from '../jobs/jobs.ts';
 import { type Logger, logFailure } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { type Account, createAccounts } from '../records/accounts.ts';
-import { createAudit } from '../records/audit.ts';
+import { type Account, type Accounts, createAccounts } from '../records/accounts.ts';
+import { createAudit } from '../records/audit-log.ts';
 import { createChannels } from '../records/channels.ts';
 import { createFeeds } from '../records/feeds.ts';
-import { createIntegrations } from '../records/integrations.ts';
+import { createIntegrations } from '../records/known-integrations.ts';
 import { createLedger } from '../records/ledger.ts';
 import { createPushes } from '../records/pushes.ts';
-import { accountsChanged, createSchedules, REVIEW_FAILURES } from '../records/schedules.ts';
+import { createSchedules, type FeedPlace } from '../records/schedules.ts';
 import { createServiceNames } from '../records/service-people.ts';
 import { createTestRuns } from '../records/test-runs.ts';
 import { createUserLinks } from '../records/user-links.ts';
 import { createWaitingCommands } from '../records/waiting-commands.ts';
+import { createPages } from '../service/addresses.ts';
 import type { Service } from '../service/client.ts';
-import type { Slack } from '../slack/slack.ts';
+import type { Slack, WorkspaceSlack } from '../slack/slack.ts';
 import type { TokenHealth } from '../slack/token-health.ts';
 import type { Sealer } from '../store/sealer.ts';
 import { GLOBAL, type Store, type UnreadableDocument, type WorkspaceStore } from '../store/store.ts';
 import { type Explained, explain } from '../views/blocks/failures.ts';
+import { createChannelIds, withPresentIds } from './channel-ids.ts';
 import { createHome } from './home-refresh.ts';
 import { createHookTokens } from './hook-tokens.ts';
 import { createHostingCatalog } from './hosting-catalog.ts';
 import type { Installations } from './installations.ts';
 import { createNewBlocks, withFallbacks } from './new-blocks.ts';
-import { createOnce } from './once.ts';
-import { createProjects, rememberProjects } from './projects.ts';
+import { createOfferedCalls } from './offered-calls.ts';
+import { createOnce, type Once } from './once.ts';
+import { createProjects, rememberProjects } from './project-list.ts';
 import { rememberDocuments } from './request-memory.ts';
-import { createRoles, onlyToMembers } from './roles.ts';
+import { createRoles, onlyToMembers } from './role-holders.ts';
 import { createServiceDescription } from './service-description.ts';
+import { createSharedChannels } from './shared-channels.ts';
 import { createSlackPeople } from './slack-people.ts';
+import { createWaitingCommits } from './waiting-commits.ts';
 
 /** A person who asks for a link, with the names of the person and the workspace in Slack. */
 export const LinkRequest = z.object({
@@ -69,6 +74,20 @@ export interface Parts {
   onUnreadable: (document: UnreadableDocument) => void;
 }
 
+/** Jobs that follow changes of records. The rooms above declare and handle them. */
+export interface FollowUps {
+  /** Pauses and resumes schedules, after accounts or the allowed commands of a channel changed. */
+  accounts: JobType<{ at: number }>;
+  /** Handles commands that waited for an account or a claimed name. */
+  waiting: JobType<unknown>;
+  /** Brings the failures of a channel up to date, after it began or ceased to follow something. */
+  failures: JobType<FeedPlace>;
+  /** Brings the card of a channel up to date, after what is set up in it changed. */
+  cards: JobType<{ channel: string }>;
+  /** Publishes App Home again. */
+  home: JobType<unknown>;
+}
+
 /** One workspace: its records, its Slack, its jobs. Nothing here reaches another workspace. */
 export interface Workspace extends ReturnType<typeof openWorkspace> {}
 
@@ -80,7 +99,7 @@ const MAX_OPEN = 500;
 /** Maximum age of the answer for sending a job. Every job checks again before it starts. */
 const INSTALLED_MS = 1_000;
 
-export function createWorkspaces(parts: Parts) {
+export function createWorkspaces(parts: Parts & { followUps: FollowUps }) {
   const opened = new RecentMap<string, Workspace>(MAX_OPEN);
   const installed = new TtlCache<boolean>(parts.clock, INSTALLED_MS);
 
@@ -114,17 +133,17 @@ async function isInstalled({ installations }: Parts, id: string): Promise<boolea
   return id === GLOBAL || installations.isInstalled(id);
 }
 
-function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>) {
+function openWorkspace(parts: Parts & { followUps: FollowUps }, id: string, maySend: () => Promise<boolean>) {
   const { clock, metrics, tracing, service, installations, config } = parts;
   const log = parts.log.child({ workspace: id });
   const store = parts.store.of(id);
   const jobs = createWorkspaceJobs(parts.engine, id, maySend);
   const once = createOnce({ store, clock });
-  const newBlocks = createNewBlocks({ ...once, clock, log });
-  const slack = withFallbacks(parts.slack.of(id), newBlocks);
+  const { slack, newBlocks, channelIds } = openSlack(parts, id, { ...once, store, log });
   const sealer = parts.sealer.of(id, () => isInstalled(parts, id));
-  const home = createHome({ store, jobs, clock, log, slack });
-  const waiting = createWaitingCommands({ store, clock, jobs });
+  const following = createFollowUps(parts, jobs);
+  const { resumeWaiting, accountsChanged } = following;
+  const home = createHome({ ...following, store, clock, log, slack });
   const people = createSlackPeople({ id, slack, clock, log });
   /** Records that nearly every request reads. */
   const openCommon = (documents: Pick<WorkspaceStore, 'collection'>) => ({
@@ -135,7 +154,7 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
       clock,
       onState(account) {
         reportRefusedKey(account, { log, metrics });
-        return Promise.all([accountsChanged({ jobs, clock }), waiting.resume(), home.refresh()]);
+        return Promise.all([accountsChanged(), resumeWaiting(), home.refresh()]);
       },
       onUnreadable: (document) => parts.onUnreadable({ ...document, workspace: id }),
     }),
@@ -143,12 +162,11 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     roles: createRoles({ store: documents, people, clock, installer: () => installations.installer(id) }),
   });
   const common = openCommon(store);
-  const projects = createProjects({ ...common, clock });
   const workspace = {
     /** `enterpriseId ?? teamId` of the installation. */
     id,
     config,
-    word: config.SLACK_COMMAND,
+    ...{ word: config.SLACK_COMMAND, pages: createPages(config.SERVICE_BASE_URL) },
     clock,
     /** Each line carries the workspace. */
     log,
@@ -159,7 +177,7 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     jobs,
     slack: onlyToMembers(slack, common.roles),
     service,
-    health: createHealth(parts, id),
+    ...openOffers(parts, id, { ...common, once, slack }),
     ...common,
     home,
     audit: createAudit({ store, clock, log, onRecord: home.refresh }),
@@ -167,12 +185,14 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     hosting: createHostingCatalog({ ...common, clock }),
     integrations: createIntegrations(store),
     links: openLinks({ ...parts, store }, id),
-    names: createServiceNames({ store, clock, onClaim: waiting.resume }),
+    names: createServiceNames({ store, clock, onClaim: resumeWaiting }),
     newBlocks,
+    channelIds,
     ...once,
-    projects,
-    waiting,
-    schedules: createSchedules(store, async (place) => void (await jobs.send(REVIEW_FAILURES, place))),
+    projects: createProjects({ ...common, clock }),
+    waiting: createWaitingCommands({ store, clock }),
+    schedules: createSchedules(store, following),
+    ...{ accountsChanged, planCard: following.showCard },
     runs: createTestRuns(store, home.refresh),
     /**
      * For one request, which reads accounts, settings, roles and projects once. Not for work that waits for
@@ -181,11 +201,46 @@ function openWorkspace(parts: Parts, id: string, maySend: () => Promise<boolean>
     forRequest: (): Workspace => ({
       ...workspace,
       ...openCommon(rememberDocuments(store)),
-      projects: rememberProjects(projects),
+      projects: rememberProjects(workspace.projects),
     }),
     ...createExplaining({ config, clock, log }),
   };
   return workspace;
+}
+
+function openSlack(
+  { clock, slack }: Parts,
+  id: string,
+  { store, log, ...once }: Once & { store: WorkspaceStore; log: Logger },
+) {
+  const newBlocks = createNewBlocks({ ...once, clock, log });
+  const channelIds = createChannelIds({ store, clock });
+  const withBlocks = withFallbacks(slack.of(id), newBlocks);
+  return { newBlocks, channelIds, slack: withPresentIds(withBlocks, { ids: channelIds, clock }) };
+}
+
+/** Changes of so long are shown by one job. */
+const CARD_ROUND_MS = 2_000;
+/** Time from the last of these changes to the job, by clocks that differ a little. */
+const CARD_WAIT_MS = 2_000;
+
+function createFollowUps({ clock, followUps }: { clock: Clock; followUps: FollowUps }, jobs: WorkspaceJobs) {
+  return {
+    refreshAt: (at: number) => jobs.send(followUps.home, {}, { key: String(at), at }),
+    resumeWaiting: async () => void (await jobs.send(followUps.waiting, {})),
+    /**
+     * Call it after an account was disconnected, or a channel's allowed commands changed. A job then pauses and
+     * resumes schedules, also after a kill. Changed keys call it themselves.
+     */
+    accountsChanged: async () => void (await jobs.send(followUps.accounts, { at: clock.now() })),
+    reviewFailures: async (place: FeedPlace) => void (await jobs.send(followUps.failures, place)),
+    async showCard(channel: string): Promise<void> {
+      // One job for the changes of a few seconds. The request that makes them has mostly shown them by then.
+      const round = Math.ceil((clock.now() + 1) / CARD_ROUND_MS);
+      const at = round * CARD_ROUND_MS + CARD_WAIT_MS;
+      await jobs.send(followUps.cards, { channel }, { key: `${channel} ${round}`, at });
+    },
+  };
 }
 
 function openLinks(
@@ -216,10 +271,25 @@ function openFeeds({ store, clock }: Parts, workspace: string) {
   return { ledger, feeds: createFeeds(own), pushes: { ...createPushes(own), tokens } };
 }
 
-function createHealth(parts: Parts, workspace: string) {
-  const { store, engine, tokenHealth } = parts;
+function openOffers(
+  parts: Parts,
+  workspace: string,
+  { accounts, once, slack }: { accounts: Accounts; once: Once; slack: WorkspaceSlack },
+) {
+  const description = createServiceDescription(parts);
+  const health = { ...createHealth(parts, workspace), description };
+  const offered = createOfferedCalls({ accounts, clock: parts.clock, once, description });
+  const { clock } = parts;
   return {
-    description: createServiceDescription(parts),
+    health,
+    offered,
+    ...createSharedChannels({ slack, clock }),
+    ...createWaitingCommits({ offered, clock }),
+  };
+}
+
+function createHealth({ store, engine, tokenHealth }: Parts, workspace: string) {
+  return {
     /** Rejects if the store does not answer. */
     store: () => store.ping(),
     /** Rejects if the job engine does not answer. */

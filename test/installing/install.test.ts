@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SCOPE_NAMES } from '../../src/slack/failure.ts';
+import { SCOPE_NAMES } from '../../src/slack/scopes.ts';
 import { ask, openForm } from '../support/asking.ts';
 import { openBrowser } from '../support/installing.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';

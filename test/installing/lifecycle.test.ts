@@ -32,7 +32,7 @@ async function installAndWork(): Promise<void> {
   const ann = world.as('admin');
   await ann.command(CHANNEL, '/deckhand use storefront');
   await ann.command(CHANNEL, '/deckhand test storefront');
-  await world.slack.until(() => posted().includes('all 2 servers are reachable'));
+  await world.slack.until(() => posted().includes('both servers are reachable'));
   // This one is being followed when the end comes.
   world.service.faults.add({ path: '/acme/projects/billing-api/**', method: 'GET', delayMs: 200 });
   await ann.command(CHANNEL, '/deckhand test billing-api');

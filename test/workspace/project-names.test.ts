@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { routeCommand } from '../../src/commands/command-router.ts';
 import { allCommands } from '../../src/commands/registry.ts';
-import { findProject } from '../../src/workspace/projects.ts';
+import { findProject } from '../../src/workspace/project-list.ts';
 
 const REST = { starred: false, last_deployed_at: null };
 

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import { openStore } from '../../src/store/open-store.ts';
 import { createMachineClock } from '../process/machine-clock.ts';
-import { enroll } from '../support/asking.ts';
+import { enroll, sayThere } from '../support/asking.ts';
 import { startDeckhand } from '../support/deckhand-process.ts';
 import { test } from '../support/fixtures.ts';
 import { bundledFile } from '../support/program.ts';
@@ -64,16 +64,15 @@ test('what is kept for a time has the end that the privacy page states, and is d
   slack.invite(TEAM, CHANNEL, 'bot');
   await world.connect();
   const begunAt = Date.now();
-  await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
+  await sayThere(world, 'digest add daily 09:00 UTC', CHANNEL);
   await world.as('admin').command(CHANNEL, '/deckhand test storefront');
   const texts = () => slack.messages(TEAM, CHANNEL).map(({ text }) => text);
-  await slack.until(() => texts().some((text) => text.includes('all 2 servers are reachable')), {
+  await slack.until(() => texts().some((text) => text.includes('both servers are reachable')), {
     what: 'the run to end',
   });
-  await slack.until(() => texts().some((text) => text.includes('the digest')), { what: 'the digest' });
   const root = slack.messages(TEAM, CHANNEL).find(({ text }) => text.includes('reachable'));
   await world.as('admin').click({ channel: CHANNEL, ts: root?.ts ?? '' }, { actionId: 'test:again' });
-  const ended = () => texts().filter((text) => text.includes('all 2 servers are reachable'));
+  const ended = () => texts().filter((text) => text.includes('both servers are reachable'));
   await slack.until(() => ended().length === 2, { what: 'the second run to end' });
   await enroll(world);
 

@@ -1,12 +1,12 @@
 import { distance } from 'fastest-levenshtein';
-import { AccountFailure, UserError } from '../core/errors.ts';
+import { AccountFailure, UnmatchedWords, UserError } from '../core/errors.ts';
 import { bold, code, listFirst } from '../core/mrkdwn.ts';
 import { indexNames, pickNamed, spellName } from '../core/names.ts';
 import { isSameProject, type ProjectRef, toProjectRef } from '../core/project-ref.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { TtlCache } from '../core/ttl-cache.ts';
 import type { Account, Accounts } from '../records/accounts.ts';
-import type { ListOptions } from '../service/call.ts';
+import type { ListOptions, SkippedRows } from '../service/call.ts';
 import { listProjects, type Project } from '../service/projects.ts';
 
 export type Projects = ReturnType<typeof createProjects>;
@@ -43,7 +43,7 @@ export function rememberProjects(projects: Projects): Projects {
 
 /**
  * The project of a record, as the service lists it now; undefined if it is no longer listed. Returns the
- * record's own if the service does not answer.
+ * record's own if the service does not answer, or gives a list that is not whole.
  */
 export async function findCurrentProject(
   projects: Projects,
@@ -51,8 +51,11 @@ export async function findCurrentProject(
   project: ProjectRef,
 ): Promise<ProjectRef | undefined> {
   try {
-    const match = (await projects.look(account)).find((candidate) => isSameProject(candidate, project));
-    return match && toProjectRef(match);
+    const find = (all: readonly Project[]) => all.find((candidate) => isSameProject(candidate, project));
+    const skipped: SkippedRows[] = [];
+    const match = find(await projects.look(account)) ?? find(await projects.look(account, { skipped }));
+    if (match === undefined) return skipped.length > 0 ? project : undefined;
+    return toProjectRef(match);
   } catch (error) {
     if (error instanceof AccountFailure) return project;
     throw error;
@@ -84,7 +87,8 @@ export async function findProject(
   projects: readonly Project[],
   projectName: string | undefined,
 ): Promise<Project | undefined> {
-  if (projects.length === 0) throw new UserError('This account has no projects yet.');
+  if (projects.length === 0)
+    throw new UserError('This account has no projects yet. Create one at the service, then try again.');
   if (projectName === undefined) return projects.length === 1 ? projects[0] : undefined;
   const fitting = (await indexNames(projects)).find(projectName);
   const match = pickNamed(fitting, projectName);
@@ -103,7 +107,7 @@ export async function findProject(
 }
 
 /** No project has the name. It may be that of a server. */
-export class NoSuchProject extends UserError {}
+export class NoSuchProject extends UnmatchedWords {}
 
 /** A sentence about other projects with the same name; empty if there are none. */
 export async function describeNamesakes(
@@ -165,11 +169,18 @@ export class ServerNeeded extends Error {
   readonly code = 'server_needed';
   /** The project to search for the server. */
   readonly target: { account: string; project: string };
+  /** True if a server was named, and the project has none of that name. */
+  readonly isUnmatched: boolean;
 
   /** @param message one sentence for the person; foreign text in it must be escaped */
-  constructor(message: string, target: { account: string; project: string }) {
+  constructor(
+    message: string,
+    target: { account: string; project: string },
+    { isUnmatched = false }: { isUnmatched?: boolean } = {},
+  ) {
     super(message);
     this.name = 'ServerNeeded';
     this.target = target;
+    this.isUnmatched = isUnmatched;
   }
 }
