@@ -18,9 +18,11 @@ export interface Action {
   /** Required role. Default: the command's. */
   role?: Role;
   /** True if a second click must do nothing. The store then holds a claim of the click. */
-  once?: boolean;
+  once?: boolean | ((value: string | undefined) => boolean);
   /** True if it changes something. Deckhand then stores it before the ack, so that it survives `kill -9`. */
   durable?: boolean;
+  /** True for a value that opens a form. Slack's handle for it expires, so that Deckhand does not store the click. */
+  opensForm?(value: string | undefined): boolean;
   /** Its name in the audit log. Default: the command and the verb. */
   change?: string;
   /**
@@ -28,7 +30,7 @@ export interface Action {
    * store that command. A command that opens a form cannot be stored first, because Slack's handle expires.
    */
   leadsTo?(blockId: string): string | undefined;
-  run(value: string | undefined, context: ActionContext): Promise<Reply>;
+  handle(value: string | undefined, context: ActionContext): Promise<Reply>;
 }
 
 export interface ActionContext extends CommandContext {
@@ -57,27 +59,27 @@ export interface OptionContext extends CommandContext {
   blockId: string;
 }
 
-/** A button whose value is parsed before `run`. */
+/** A button whose value is parsed before `handle`. */
 export function defineButton<Value>(
   schema: z.ZodType<Value>,
-  action: Omit<Action, 'run'> & { run(value: Value, context: ActionContext): Promise<Reply> },
+  action: Omit<Action, 'handle'> & { handle(value: Value, context: ActionContext): Promise<Reply> },
 ): Action {
-  return { ...action, run: async (value, context) => action.run(parseButton(schema, value), context) };
+  return { ...action, handle: async (value, context) => action.handle(parseButton(schema, value), context) };
 }
 
 /** A menu in a message. The choice completes the typed command. */
 export function defineMenu(
   actionId: string,
-  complete: (choice: string, command: string) => Partial<Extract<Reply, { kind: 'run' }>>,
+  complete: (choice: string, command: string) => Partial<Extract<Reply, { kind: 'command' }>>,
 ): Action {
   return {
     actionId,
     durable: true,
-    leadsTo: (blockId) => menuTarget(blockId)?.run,
-    async run(choice, { blockId }) {
-      const { run: text, project, thread } = menuTarget(blockId) ?? {};
+    leadsTo: (blockId) => menuTarget(blockId)?.command,
+    async handle(choice, { blockId }) {
+      const { command: text, project, thread } = menuTarget(blockId) ?? {};
       if (text === undefined || choice === undefined) throw outdated('menu');
-      return { kind: 'run', text, thread, ...defined({ project }), ...complete(choice, text) };
+      return { kind: 'command', text, thread, ...defined({ project }), ...complete(choice, text) };
     },
   };
 }
@@ -85,7 +87,7 @@ export function defineMenu(
 /** Handler of an element that redraws its form; does nothing outside a form. */
 export function redraw(
   draw: (state: ViewState, context: ActionContext, value: string | undefined) => Promise<ModalView>,
-): Action['run'] {
+): Action['handle'] {
   return async (value, context) => {
     const { state } = context;
     if (state !== undefined)

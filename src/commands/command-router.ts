@@ -1,12 +1,12 @@
 import { distance } from 'fastest-levenshtein';
 import type { z } from 'zod';
-import { UserError } from '../core/errors.ts';
+import { UnmatchedWords, UserError } from '../core/errors.ts';
 import { capitalised, code } from '../core/mrkdwn.ts';
 import { spellName } from '../core/names.ts';
 import { type Addressed, readProjectAddress } from '../service/addresses.ts';
-import { usageLine } from '../views/help/help.ts';
+import { usageLine } from '../views/help/help-messages.ts';
 import type { Command } from './command.ts';
-import { cleanCommandText, splitWords, type Words } from './typed-words.ts';
+import { splitWords, type Words } from './typed-words.ts';
 
 export interface Matched {
   command: Command;
@@ -19,38 +19,20 @@ export interface Matched {
 /** Number of words; no command's name is longer. */
 const MAX_NAME = 3;
 
-/** A typed line, with the command that it names, if any. */
-export interface CommandLine {
-  text: string;
-  matched: Matched | undefined;
-}
-
-/** Flag at the end of the line that asks for help, as in other command lines. */
-const HELP_FLAG = /(?:^| )(?:--help|-h)$/i;
-
-/** Cleans, splits and routes typed text, once for each request. @param start name of the command of a bare line */
-export function readCommandLine(
-  { commands, start }: { commands: readonly Command[]; start: string },
-  typed: string,
-): CommandLine {
-  const line = cleanCommandText(typed);
-  const text = HELP_FLAG.test(line) ? `help ${line.replace(HELP_FLAG, '')}`.trim() : line;
-  const typedWords = splitLine(commands, text);
-  const words = typedWords.words.length === 0 ? [start] : typedWords.words;
-  return { text, matched: routeWords(commands, { ...typedWords, words }) };
-}
-
 /** The command with the longest name at the start of the words, if any. */
 export function routeCommand(commands: readonly Command[], text: string): Matched | undefined {
   return routeWords(commands, splitLine(commands, text));
 }
 
-function splitLine(commands: readonly Command[], text: string): Words {
+export function splitLine(commands: readonly Command[], text: string): Words {
   const { switches, options } = getIndex(commands);
   return splitWords(text, switches, options);
 }
 
-function routeWords(commands: readonly Command[], { words, flags, unknown }: Words): Matched | undefined {
+export function routeWords(
+  commands: readonly Command[],
+  { words, flags, unknown }: Words,
+): Matched | undefined {
   const { byName, synonyms, alone: singles } = getIndex(commands);
   const lower = words.slice(0, MAX_NAME).map(spellName);
   for (let length = MAX_NAME; length > 0; length -= 1) {
@@ -69,6 +51,13 @@ function routeWords(commands: readonly Command[], { words, flags, unknown }: Wor
     };
   }
   return undefined;
+}
+
+/** True for the name of a command, or another word for it. */
+export function isCommandName(commands: readonly Command[], name: string): boolean {
+  const { byName, synonyms } = getIndex(commands);
+  const spelled = spellName(name);
+  return byName.has(spelled) || synonyms.has(spelled);
 }
 
 /** Caches the index of each list. */
@@ -123,6 +112,19 @@ export function unknownCommand(commands: readonly Command[], text: string): User
   return new UnclearWords(`There is no command ${code(first, 40)}.${hint}`);
 }
 
+/** True if the words are a command's but for a typing mistake in the second one, as in `guard lst`. */
+export function isMisspelt(commands: readonly Command[], text: string): boolean {
+  const [first = '', word] = splitWords(text).words.map(spellName);
+  const names = commands.flatMap((command) => [
+    command.name,
+    ...listSynonyms(command).map(([typed]) => typed),
+  ]);
+  const following = names
+    .filter((name) => name.startsWith(`${first} `))
+    .map((name) => name.slice(first.length + 1));
+  return word !== undefined && !following.includes(word) && nearest(following, [word]) !== undefined;
+}
+
 /** Words after which a button's label adds "one". */
 const VERBS: ReadonlySet<string> = new Set(['add', 'edit', 'preview', 'remove', 'show']);
 
@@ -152,7 +154,7 @@ export function unknownSubWord(
 }
 
 /** The words match no command, or continue after one, as in a sentence. Buttons offer likely commands. */
-export class UnclearWords extends UserError {}
+export class UnclearWords extends UnmatchedWords {}
 
 function nearest(names: readonly string[], words: readonly string[]): string | undefined {
   const ranked = names
@@ -197,7 +199,10 @@ export function parseArguments(command: Command, rest: Words): unknown {
   const { words } = rest;
   const tooMany = words[positionals.length];
   if (tooMany !== undefined && !command.rest)
-    throw new UnclearWords(`${code(tooMany, 40)} is one word too many.`, usageLine(command));
+    throw new UnclearWords(
+      `${describeWords(command)}, so ${code(tooMany, 40)} is not clear.`,
+      usageLine(command),
+    );
   const entries = positionals.map((name, at): [string, string | undefined] => {
     const isLast = at === positionals.length - 1;
     return [name, command.rest && isLast ? words.slice(at).join(' ') || undefined : words[at]];
@@ -205,6 +210,11 @@ export function parseArguments(command: Command, rest: Words): unknown {
   const parsed = command.args.safeParse({ ...Object.fromEntries(entries), ...flags });
   if (parsed.success) return parsed.data;
   throw new UserError(describeIssue(parsed.error, Object.fromEntries(entries)), usageLine(command));
+}
+
+/** "`test` takes `[project] [server]`", "`whoami` takes no other words"; mrkdwn. */
+export function describeWords({ name, usage }: Pick<Command, 'name' | 'usage'>): string {
+  return `${code(name)} takes ${usage === '' ? 'no other words' : code(usage, 200)}`;
 }
 
 /** True if a name may look like an option, e.g. `--beta`. */
@@ -218,11 +228,9 @@ function describeIssue(error: z.ZodError, typed: Readonly<Record<string, string 
   const issue = error.issues[0];
   const name = String(issue?.path[0] ?? '');
   if (issue?.code === 'custom') return issue.message;
-  if (name === '') return 'Something is missing.';
+  if (name === '') return 'This command needs more words.';
   const value = typed[name];
-  return value === undefined
-    ? `${code(name, 40)} is missing.`
-    : `${code(value, 40)} is not a valid ${code(name, 40)}.`;
+  return value === undefined ? `Which ${name}?` : `${code(value, 40)} is no ${name} that Deckhand can use.`;
 }
 
 const ADDRESS = /^(--[a-z-]+=)?["']?((?:https?:\/\/|[\w.-]+(?::\d+)?\/)[^\s"']+)["']?$/i;
@@ -249,7 +257,7 @@ export function replaceAddresses(line: string, command: Command, baseUrl: string
   const typed = /(?:^| )--account[ =](\S+)/i.exec(line)?.[1]?.toLowerCase();
   if (other !== undefined || (typed !== undefined && typed !== account))
     throw new UserError(
-      `The address belongs to the account ${code(account)}, but the command names another one.`,
+      `The address belongs to the account ${code(account)}, but the command names another one. Leave out ${code('--account')}, or paste another address.`,
     );
   const isNew = typed === undefined && command.takesAccount === true;
   return [...projectWords, ...(isNew ? ['--account', account] : [])].join(' ');

@@ -6,6 +6,7 @@ import type { ProjectRef } from '../core/project-ref.ts';
 import type { Account, KeyUse } from '../records/accounts.ts';
 import type { Action, OptionSource } from './action.ts';
 import type { CommandContext } from './context.ts';
+import type { Phrases } from './phrases.ts';
 import type { Shortcut } from './shortcut.ts';
 import type { Submission } from './submission.ts';
 
@@ -36,6 +37,10 @@ export interface Command<Args = unknown, Kind extends TargetKind = TargetKind> {
   shorthands?: Readonly<Record<string, string>>;
   /** A word that means it if nothing follows, e.g. `digest` for `digest list`. */
   alone?: string;
+  /** Sentences that mean it. */
+  phrases?: Phrases;
+  /** True if it starts something that changes nothing, so that it may be offered for a question. */
+  isHarmless?: boolean;
   summary: string;
   /** Its line in the overview of help, in at most eight words. Commands with the same phrase share a line. */
   phrase: string | undefined;
@@ -76,7 +81,7 @@ export interface Command<Args = unknown, Kind extends TargetKind = TargetKind> {
   args: z.ZodType<Args>;
   /** False if the configuration lacks something that it needs. Help then leaves it out. */
   isAvailable?(settings: Settings): boolean;
-  run(args: Args, context: CommandContext, target: Targets[Kind]): Promise<Reply>;
+  handle(args: Args, context: CommandContext, target: Targets[Kind]): Promise<Reply>;
   submissions?: readonly Submission[];
   actions?: readonly Action[];
   optionSources?: readonly OptionSource[];
@@ -87,7 +92,9 @@ export interface Command<Args = unknown, Kind extends TargetKind = TargetKind> {
 export interface CommandGroup {
   id: string;
   title: string;
-  /** Continues the title, e.g. *Test* that servers can be reached. */
+  /** The verb that begins the summary. Default: the title. */
+  verb?: string;
+  /** Continues the verb, e.g. *Test* that servers can be reached. */
   summary: string;
   commands: readonly Command[];
 }
@@ -102,7 +109,7 @@ export type CommandSpec<Args, Kind extends TargetKind = 'none'> = Omit<
 > &
   Partial<Pick<Command<Args, Kind>, Optional>> & { args?: z.ZodObject & z.ZodType<Args> };
 
-/** Connects the types of `args`, `target` and `run`, and hides them outside, because the registry mixes commands. */
+/** Connects the types of `args`, `target` and `handle`, and hides them outside, because the registry mixes commands. */
 export function defineCommand<Args = unknown, Kind extends TargetKind = 'none'>(
   command: CommandSpec<Args, Kind>,
 ): Command {
@@ -110,4 +117,10 @@ export function defineCommand<Args = unknown, Kind extends TargetKind = 'none'>(
   const { needsAccount = target !== 'none', takesAccount = needsAccount } = command;
   const positionals = Object.keys(args.shape).filter((name) => ![...flags, ...switches].includes(name));
   return { ...DEFAULTS, ...command, needsAccount, takesAccount, positionals } as Command;
+}
+
+/** True if a command changes something, or opens a form that does. A question leads to none of them. */
+export function mayChange({ durable = false, submissions = [], role, isHarmless = false }: Command): boolean {
+  if (isHarmless) return false;
+  return durable !== false || submissions.length > 0 || role === 'operator' || role === 'admin';
 }

@@ -1,16 +1,9 @@
 import { distance } from 'fastest-levenshtein';
-import { UserError } from '../core/errors.ts';
 import { NameIndex } from '../core/names.ts';
 import type { Project } from '../service/projects.ts';
-import type { Command } from './command.ts';
-import {
-  isDurable,
-  listSynonyms,
-  type Matched,
-  mistakes,
-  parseArguments,
-  routeCommand,
-} from './command-router.ts';
+import { type Command, mayChange } from './command.ts';
+import { isDurable, listSynonyms, type Matched, mistakes, routeCommand } from './command-router.ts';
+import { canRun, isQuestion } from './readings.ts';
 import { cleanCommandText, splitWords } from './typed-words.ts';
 
 /** A likely command line. */
@@ -41,13 +34,17 @@ export function findLikelyCommands(
 ): Likely[] {
   const text = cleanCommandText(sentence);
   const words = splitWords(text.replace(TIMES, '')).words.slice(0, MAX_WORDS).map(comparable);
+  const isAsked = isQuestion(sentence);
+  const isOffered = (command: Command): boolean =>
+    !mayChange(command) || (!isAsked && command.name.split(' ').every((part) => words.includes(part)));
   const ranked = commands
+    .filter(isOffered)
     .map((command) => ({ name: command.name, score: rateCommand(command, words) }))
     .filter(({ score }) => score > 0)
     .toSorted((one, other) => other.score - one.score)
     .map(({ name }) => name);
   const usual = USUAL.filter((name) => commands.some((command) => command.name === name));
-  const lines = findLines(commands, text);
+  const lines = findLines(isAsked ? commands.filter((command) => !mayChange(command)) : commands, text);
   const [project] = projects.findIn(sentence);
   const complete = (line: string): string =>
     project === undefined ? line : withProject(commands, line, project);
@@ -94,16 +91,6 @@ function correctWord(commands: readonly Command[], word: string): string {
   const names = new Set(commands.map(({ name }) => name.split(' ')[0] ?? name));
   const [near, other] = [...names].filter((name) => mistakes(spelling, name) <= 1);
   return near === undefined || other !== undefined ? word : near;
-}
-
-function canRun({ command, rest }: Matched): boolean {
-  try {
-    parseArguments(command, rest);
-    return true;
-  } catch (error) {
-    if (error instanceof UserError) return false;
-    throw error;
-  }
 }
 
 /** Adds the project to a command's name, if the command takes one as its first word. */

@@ -11,6 +11,8 @@ import {
 } from '../core/time/zone.ts';
 import { type Account, type KeyUse, makeInvoiceUse } from '../records/accounts.ts';
 import { readAddress } from '../service/addresses.ts';
+import { documentDay, readState } from '../service/invoices.ts';
+import { money } from '../views/blocks/formats.ts';
 import { type Choice, menuTarget } from '../views/blocks/inputs.ts';
 import { readZone } from '../workspace/slack-people.ts';
 import type { OptionContext, OptionSource } from './action.ts';
@@ -43,6 +45,9 @@ export const projectPicker: OptionSource = {
   },
 };
 
+/** Fills `projects` of the form that sets up a channel, like `project`. */
+export const setupProjectsPicker: OptionSource = { ...projectPicker, actionId: 'projects', role: 'operator' };
+
 /** Fills `server`: the value is an identifier, or the typed text if the service does not list servers. */
 export const serverPicker: OptionSource = {
   actionId: 'server',
@@ -71,8 +76,8 @@ export const invoicePicker: OptionSource = {
     const invoices = await context.workspace.hosting.invoices(account);
     return matching(query, invoices, (invoice) => ({
       value: String(invoice.number),
-      text: `${invoice.number}  ${invoice.total} ${invoice.currency.toUpperCase()}`,
-      description: `${invoice.created_at.slice(0, 10)}, ${invoice.paid ? 'paid' : 'unpaid'}`,
+      text: `${invoice.number}  ${money(invoice.total, invoice.currency)}`,
+      description: `${documentDay(invoice.created_at)}, ${readState(invoice)}`,
     }));
   },
 };
@@ -171,8 +176,8 @@ const MenuTarget = z.object({
 /** Account and project of a menu: from its form, or from the command of its message. */
 function readTarget({ metadata, blockId }: OptionContext): z.infer<typeof MenuTarget> {
   if (metadata !== '') return parseForm(MenuTarget, metadata);
-  const { run = '', ...target } = menuTarget(blockId) ?? {};
-  const { account } = splitWords(run).flags;
+  const { command = '', ...target } = menuTarget(blockId) ?? {};
+  const { account } = splitWords(command).flags;
   return typeof account === 'string' ? { account, ...target } : target;
 }
 

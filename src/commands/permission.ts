@@ -4,7 +4,7 @@ import type { Invocation } from '../core/message.ts';
 import { code } from '../core/mrkdwn.ts';
 import { allows } from '../records/channels.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
-import { GROUPS_UNREAD } from '../views/admin/roles.ts';
+import { GROUPS_UNREAD } from '../views/admin/role-messages.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Command } from './command.ts';
 
@@ -33,6 +33,8 @@ export interface Wanted {
   /** Undefined without a person, e.g. in a workflow. */
   role: Role | undefined;
   channels: ReadonlyArray<string | undefined>;
+  /** The refused act after "can", if it is not the use of the command. */
+  act?: string;
 }
 
 type Rules = Pick<Workspace, 'roles' | 'channels' | 'word'>;
@@ -50,10 +52,10 @@ export class Refusal extends UserError {
  * @throws UserError if Slack cannot say who it is
  */
 export async function findRefusal(rules: Rules, request: Wanted): Promise<Refusal | undefined> {
-  const { user, command, role, channels } = request;
+  const { user, command, role, channels, act } = request;
   const exclusion = role === undefined ? undefined : await findExclusion(rules, user);
   if (exclusion !== undefined) return exclusion;
-  if (role !== undefined && !(await rules.roles.holds(user, role))) return lacking(rules, role, command);
+  if (role !== undefined && !(await rules.roles.holds(user, role))) return lacking(rules, role, command, act);
   for (const channel of new Set(channels)) {
     if (allows(await rules.channels.get(channel), command)) continue;
     const here = channel === channels[0] ? 'this channel' : `<#${channel}>`;
@@ -65,18 +67,26 @@ export async function findRefusal(rules: Rules, request: Wanted): Promise<Refusa
   return undefined;
 }
 
-const ROLE_NEEDED: Readonly<Record<Role, string>> = {
-  admin: 'Only admins can do this.',
-  operator: 'Only operators can do this.',
-  billing: 'Only people with the billing role can see invoices.',
-  member: 'Only members can do this.',
+const ROLE_NAMES: Readonly<Record<Role, string>> = {
+  admin: 'admins',
+  operator: 'operators',
+  billing: 'people with the billing role',
+  member: 'members',
 };
 
 /** The refusal for a missing role. */
-export async function lacking(rules: Pick<Rules, 'roles'>, role: Role, command: string): Promise<Refusal> {
+export async function lacking(
+  rules: Pick<Rules, 'roles'>,
+  role: Role,
+  command: string,
+  act = role === 'billing' ? 'see invoices' : `use ${code(command)}`,
+): Promise<Refusal> {
   const who = (await nameAdmins(rules)).replace(/^an /, 'An ');
   const groups = (await rules.roles.lacksGroups()) ? ` ${GROUPS_UNREAD}` : '';
-  return new Refusal(`${ROLE_NEEDED[role]}${groups} ${who} can give you access.`, { role, command });
+  return new Refusal(`Only ${ROLE_NAMES[role]} can ${act}.${groups} ${who} can give you access.`, {
+    role,
+    command,
+  });
 }
 
 /**
@@ -96,10 +106,12 @@ async function findExclusion(
     case undefined:
       return undefined;
     case 'stranger':
-      return new Refusal('Only people of the workspace that installed Deckhand can use it here.');
+      return new Refusal(
+        'Only people of the workspace that installed Deckhand can use it here. Ask one of them to do this for you.',
+      );
     case 'inactive':
       return new Refusal(
-        'Only active people of this workspace can use Deckhand, not apps or people who left.',
+        'Only active people of this workspace can use Deckhand, not apps or people who left. Ask somebody else here to do this.',
       );
     case 'guest': {
       const roles = code(`${rules.word} roles`);

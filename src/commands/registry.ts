@@ -2,25 +2,33 @@ import type { Settings } from '../config.ts';
 import { link, me, unlink, whoami } from './accounts/identity.ts';
 import { accounts, accountsDefault, connect, disconnect } from './accounts/keys.ts';
 import { signup } from './accounts/signup.ts';
-import { activity, history } from './activity/activity.ts';
 import { last } from './activity/last.ts';
+import { activity, history } from './activity/list-activity.ts';
 import { audit } from './admin/audit.ts';
-import { doctor } from './admin/doctor.ts';
 import { createRolesCommand } from './admin/roles.ts';
 import { settings } from './admin/settings.ts';
+import { doctor } from './admin/show-doctor.ts';
 import type { Command, CommandGroup } from './command.ts';
 import { digestCommands } from './digests/digest.ts';
+import { claim } from './episodes/claim.ts';
 import { failing } from './episodes/failing.ts';
+import { quiet } from './episodes/quiet.ts';
 import { guardCommands } from './guards/guard.ts';
 import { createHelp, start } from './help/help.ts';
-import { integrationAdd } from './integrations/add.ts';
-import { integrationEdit } from './integrations/edit.ts';
-import { invoices, invoicesNotify } from './invoices/invoices.ts';
-import { deploy, projects, use } from './projects/projects.ts';
+import { integrationAdd } from './integrations/add-integration.ts';
+import { integrationEdit } from './integrations/edit-integration.ts';
+import { integrationList } from './integrations/list-integrations.ts';
+import { integrationRemove } from './integrations/remove-integration.ts';
+import { invoices, invoicesNotify } from './invoices/list-invoices.ts';
+import { listAll } from './overview/list-all.ts';
+import { deploy, projects, use } from './projects/list-projects.ts';
+import { anyScheduleCommands } from './schedules/any-schedule.ts';
 import { serverAdd } from './servers/add.ts';
 import { beta, betaEnroll } from './servers/beta.ts';
 import { hosting, hostingSync } from './servers/hosting.ts';
 import { build, serverShow } from './servers/show.ts';
+import { setupMove } from './setup/move.ts';
+import { setup } from './setup/setup.ts';
 import { test } from './test-access/test.ts';
 import { unwatchMine, watchMine } from './watches/mine.ts';
 import { watchCommands } from './watches/watch.ts';
@@ -28,62 +36,76 @@ import { watchCommands } from './watches/watch.ts';
 /** The command of a bare slash word. */
 export const START = start.name;
 
+/** The commands that name no others, in the order of the help. */
+const GROUPS: readonly CommandGroup[] = [
+  {
+    id: 'test',
+    title: 'Test',
+    summary: 'that repositories and servers can be reached',
+    commands: [test, projects, serverShow, build, deploy],
+  },
+  {
+    id: 'follow',
+    title: 'Follow',
+    summary: 'what is deployed, now or on a schedule',
+    commands: [
+      activity,
+      last,
+      history,
+      failing,
+      claim,
+      quiet,
+      ...digestCommands,
+      ...guardCommands,
+      ...watchCommands,
+      watchMine,
+      unwatchMine,
+      ...anyScheduleCommands,
+      listAll,
+    ],
+  },
+  {
+    id: 'set-up',
+    title: 'Set up',
+    summary: 'accounts, this channel, servers and integrations',
+    commands: [
+      connect,
+      disconnect,
+      accounts,
+      accountsDefault,
+      signup,
+      whoami,
+      me,
+      link,
+      unlink,
+      setup,
+      setupMove,
+      use,
+      settings,
+      serverAdd,
+      hosting,
+      hostingSync,
+      beta,
+      betaEnroll,
+      integrationList,
+      integrationAdd,
+      integrationEdit,
+      integrationRemove,
+    ],
+  },
+  {
+    id: 'billing',
+    title: 'Billing',
+    verb: 'Read',
+    summary: 'invoices, and get notices of them',
+    commands: [invoices, invoicesNotify],
+  },
+];
+
 /** Every command, in the order of the help. @param all the groups themselves, for help and roles */
 function createGroups(all: () => readonly CommandGroup[]): readonly CommandGroup[] {
   return [
-    {
-      id: 'test',
-      title: 'Test',
-      summary: 'that repositories and servers can be reached',
-      commands: [test, projects, serverShow, build, deploy],
-    },
-    {
-      id: 'follow',
-      title: 'Follow',
-      summary: 'what is deployed, now or on a schedule',
-      commands: [
-        activity,
-        last,
-        history,
-        failing,
-        ...digestCommands,
-        ...guardCommands,
-        ...watchCommands,
-        watchMine,
-        unwatchMine,
-      ],
-    },
-    {
-      id: 'set-up',
-      title: 'Set up',
-      summary: 'accounts, this channel, servers and integrations',
-      commands: [
-        connect,
-        disconnect,
-        accounts,
-        accountsDefault,
-        signup,
-        whoami,
-        me,
-        link,
-        unlink,
-        use,
-        settings,
-        serverAdd,
-        hosting,
-        hostingSync,
-        beta,
-        betaEnroll,
-        integrationAdd,
-        integrationEdit,
-      ],
-    },
-    {
-      id: 'billing',
-      title: 'Billing',
-      summary: 'invoices, and notices of them',
-      commands: [invoices, invoicesNotify],
-    },
+    ...GROUPS,
     {
       id: 'administer',
       title: 'Administer',

@@ -1,7 +1,10 @@
 import type { Audited, Message, Reply } from '../core/message.ts';
 
 /** Replies to the person only. */
-export function replyPrivately(message: Message, audit?: Audited['audit']): Reply {
+export function replyPrivately(
+  message: Message,
+  audit?: Audited['audit'],
+): Extract<Reply, { kind: 'private' }> {
   return { kind: 'private', message, audit };
 }
 

@@ -13,7 +13,7 @@ export interface Shortcut {
   role?: Role;
   /** True if it changes something. Deckhand then stores it before the ack, so that it survives `kill -9`. */
   durable?: boolean;
-  run(context: ShortcutContext): Promise<Reply>;
+  handle(context: ShortcutContext): Promise<Reply>;
 }
 
 export interface ShortcutContext extends CommandContext {

@@ -5,7 +5,7 @@ import type { Audited, Change, Message, ModalView, Reply } from '../core/message
 import { escapeMarkup, unmarked } from '../core/mrkdwn.ts';
 import type { Explained } from '../views/blocks/failures.ts';
 import { messagesByField } from '../views/blocks/modal.ts';
-import { ServerNeeded } from '../workspace/projects.ts';
+import { ServerNeeded } from '../workspace/project-list.ts';
 import type { CommandContext } from './context.ts';
 import { replyPrivately } from './replies.ts';
 

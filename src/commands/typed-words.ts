@@ -28,6 +28,12 @@ const FORMATTED = /^([`*_])([^`*_]+)\1$/;
 // A whole line copied with its quotes or formatting: “test storefront”.
 const WRAPPED = /^(["'`*_])((?:(?!\1).)+)\1$/;
 
+/** A channel picked in the composer. Only a command that moves something needs its id. */
+const MOVED_TO = /(\bmove(?: \w{1,20}){0,3}) <#([A-Z0-9]+)(?:\|[^<>]*)?>/i;
+
+/** A person with spaces in their name, as Slack's composer gives them, is one word. */
+const SPACED_PERSON = /(?<!")(<@[A-Z0-9]{1,30}\|[^<>" ]{0,80} [^<>"]{0,80}>)/g;
+
 /** Longer than any command. The rest is dropped first. */
 const MAX_TYPED = 3_000;
 
@@ -36,7 +42,8 @@ const MAX_TYPED = 3_000;
  * Pure. Idempotent except for escaped entities.
  */
 export function cleanCommandText(text: string): string {
-  const cleaned = unwrapSlackText(text.slice(0, MAX_TYPED).toWellFormed().replace(MARKS, ''))
+  const typed = text.slice(0, MAX_TYPED).toWellFormed().replace(MARKS, '');
+  const cleaned = unwrapSlackText(typed.replace(MOVED_TO, '$1 $2').replace(SPACED_PERSON, '"$1"'), true)
     .replace(DOUBLE_QUOTES, '"')
     .replace(APOSTROPHES, "'")
     .replace(SPACES, ' ')
@@ -44,6 +51,12 @@ export function cleanCommandText(text: string): string {
     .trim()
     .slice(0, MAX_TYPED);
   return bareWords(cleaned);
+}
+
+/** Like `cleanCommandText`, but keeps the question mark at the end. */
+export function cleanTypedText(text: string): string {
+  const line = cleanCommandText(text);
+  return line !== '' && /\?\s*$/.test(text.slice(-20)) ? `${line}?` : line;
 }
 
 /** Strips quotes, formatting, slash word and punctuation around a command. Each may hide another one. */
@@ -84,20 +97,39 @@ export function splitWords(
       if (flag?.isLong) unknown.push(flag.name);
       continue;
     }
-    const { name, value } = flag;
-    const next = tokens[at + 1];
-    if (value !== undefined) flags[name] = unquote(value);
-    else if (switches.includes(name) || next === undefined || next.startsWith('--')) flags[name] = true;
-    else {
-      flags[name] = unquote(next);
-      at += 1;
-    }
+    const following = switches.includes(flag.name) ? [] : tokens.slice(at + 1);
+    const { value, length } = readValue(flag, words.length, following);
+    flags[flag.name] = value;
+    at += length;
   }
   return unknown.length === 0 ? { words, flags } : { words, flags, unknown };
 }
 
+const MENTION = 'mention';
+/** A person has at most so many names. */
+const MAX_NAMES = 4;
+
+/** The value of an option, and how many of the following words it has. @param before number of words before the option */
+function readValue(
+  { name, value }: { name: string; value: string | undefined },
+  before: number,
+  [first, ...others]: readonly string[],
+): { value: string | true; length: number } {
+  if (value !== undefined) return { value: unquote(value), length: 0 };
+  if (first === undefined || first.startsWith('--')) return { value: true, length: 0 };
+  const length = name === MENTION && before > 1 ? countNameWords([first, ...others]) : 1;
+  return { value: [first, ...others].slice(0, length).map(unquote).join(' '), length };
+}
+
+/** Number of words of "@Kim Lee". Slack passes on a name as it shows it, if the app does not ask for ids. */
+function countNameWords([first = '', ...others]: readonly string[]): number {
+  if (!/^@\p{L}/u.test(first)) return 1;
+  const end = others.slice(0, MAX_NAMES - 1).findIndex((word) => !/^\p{Lu}/u.test(word));
+  return 1 + (end === -1 ? Math.min(others.length, MAX_NAMES - 1) : end);
+}
+
 /** A single quote only opens at a word's start and closes at a word's end; elsewhere it is an apostrophe. */
-function splitTokens(text: string): string[] {
+export function splitTokens(text: string): string[] {
   const tokens = text.match(/'[^']+'(?=\s|$)|(?:[^\s"]*"[^"]*"[^\s"]*)+|[^\s]+/g) ?? [];
   return tokens.filter((token) => unquote(token) !== '');
 }

@@ -12,10 +12,10 @@ export interface WorkflowStep<Inputs = unknown> {
   /** The channel that it posts in. */
   actsIn?(inputs: Inputs): string | undefined;
   /** Undefined if the step ends later, by a job that was started. */
-  run(inputs: Inputs, context: CommandContext): Promise<Ending | undefined>;
+  handle(inputs: Inputs, context: CommandContext): Promise<Ending | undefined>;
 }
 
-/** Keeps the types of `inputs` and `run` together, as `defineCommand` does. */
+/** Keeps the types of `inputs` and `handle` together, as `defineCommand` does. */
 export function defineStep<Inputs>(step: WorkflowStep<Inputs>): WorkflowStep {
   return step as WorkflowStep;
 }

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { editTimed } from '../../src/scheduler/schedules/start.ts';
+import { editTimed } from '../../src/scheduler/schedules/start-schedule.ts';
 import { editWatch } from '../../src/scheduler/watches/watches.ts';
 import { test } from '../support/fixtures.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
@@ -152,7 +152,7 @@ describe.for(Object.keys(KINDS) as Kind[])('the form that edits a %s', (kind) =>
     await open(world, kind);
     await world.as('admin').submit(`${kind}.edit`);
     const shown = () => JSON.stringify(view(world)?.content.blocks);
-    await world.slack.until(() => shown().includes('Nothing was changed, so nothing was saved.'));
+    await world.slack.until(() => shown().includes('Nothing is different yet.'));
     expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(1);
     world.slack.archiveChannel(TEAM, CHANNEL);
     await world.as('admin').submit(`${kind}.edit`, KINDS[kind].change);

@@ -114,7 +114,7 @@ describe('a hint of the service about a schedule', () => {
   test('stands in the message about a paused watch', async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     await say(world, 'watch all');
-    await world.slack.until(() => channelText(world).includes('now hears'));
+    await world.slack.until(() => channelText(world).includes('This channel follows'));
     refuse(world, 'activity', 403, REFUSED);
     const told = () => JSON.stringify(world.slack.dms(TEAM, PEOPLE.admin));
     await world.slack.until(() => told().includes('Deckhand paused'), { what: 'the pause' });

@@ -89,8 +89,9 @@ describe('records that differ from the documents', () => {
     const blog = { name: 'Blog', permalink: 'blog', last_deployed_at: null };
     answer(world, 'projects', [null, old, other, blog, 42]);
     const said = await ask(world, '/deckhand projects');
-    expect(said).toContain('*Blog*  `blog`  never deployed');
-    expect(said.split('never deployed')).toHaveLength(2);
+    expect(said).toContain('*Blog*>  `blog`  never deployed');
+    // Once in the text, once in the blocks.
+    expect(said.split('never deployed')).toHaveLength(3);
     expect(said).toContain('2 entries could not be read');
   });
 
@@ -122,7 +123,7 @@ describe('records that differ from the documents', () => {
     await world.as('member').openHome();
     await world.slack.until(() => homeText(world).includes('Success rate'), { what: 'the figures' });
     expect(homeText(world)).toMatch(UNREADABLE);
-    const words = 'all 2 servers are reachable, 1 result could not be read';
+    const words = 'both servers are reachable, 1 result could not be read';
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await world.slack.until(() => rootText(world).includes(words), { what: 'the outcome' });
     expect(rootText(world)).toContain(':warning: *Storefront: ');

@@ -14,7 +14,7 @@ type Who = keyof typeof PEOPLE;
 /** The latest message that only this person sees. */
 function latest({ slack }: TestWorld, who: Who) {
   const { channel = '', ts = '' } =
-    slack.ephemerals(TEAM, PEOPLE[who]).findLast(({ text }) => !text.includes('Connected *')) ?? {};
+    slack.ephemerals(TEAM, PEOPLE[who]).findLast(({ text }) => !/^Connected .+ with /.test(text)) ?? {};
   return { channel, ts };
 }
 const look = (world: TestWorld, who: Who, actionId: string, query: string) =>

@@ -14,6 +14,7 @@ const REMINDER = join(import.meta.dirname, 'reminder.patch');
 const PATCHES = [join(import.meta.dirname, 'ping.patch'), REMINDER];
 const VITEST = ['npx', 'vitest', 'run'];
 const TYPES = ['npx', 'tsc', '--checkers', '1'];
+const LINT = ['npx', 'biome', 'ci', '--error-on-warnings', 'src', 'test'];
 
 const ADVICE =
   'A new feature trips over this. Derive it, or let its message name the one place to add to. If a recipe needs that place, add it to docs/architecture.md and to the patch in test/recipes/.';
@@ -25,6 +26,7 @@ const GUARDS = [
   'test/architecture.test.ts',
   'test/docs.test.ts',
   'test/language.test.ts',
+  'test/commands/account-option.test.ts',
   'test/commands/registry.test.ts',
   'test/releases/shapes.test.ts',
   'test/security/matrix',
@@ -90,7 +92,7 @@ it('a command and a kind of schedule that are added by the recipes pass types an
   const copy = await makeCopy(PATCHES);
   await writeFiles(copy);
   const guards = [...VITEST, '--maxWorkers', '2', ...GUARDS];
-  await Promise.all([run(copy, TYPES, ADVICE), run(copy, guards, ADVICE)]);
+  await Promise.all([run(copy, TYPES, ADVICE), run(copy, LINT, ADVICE), run(copy, guards, ADVICE)]);
 });
 
 const NIGHTLY = { timeout: 3_600_000 };

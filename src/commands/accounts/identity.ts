@@ -4,6 +4,7 @@ import { AccountFailure, outdated, UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
 import type { Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { unwrapSlackText } from '../../core/names.ts';
 import { type Account, makeInvoiceUse } from '../../records/accounts.ts';
 import { makePersonKey } from '../../records/service-people.ts';
 import { getActivity } from '../../service/activity.ts';
@@ -19,9 +20,9 @@ import {
   profileMessage,
   unknownNameMessage,
   unlinkedMessage,
-} from '../../views/accounts/identity.ts';
+} from '../../views/accounts/identity-messages.ts';
 import { menuTarget } from '../../views/blocks/inputs.ts';
-import { say } from '../../views/blocks/message.ts';
+import { say } from '../../views/blocks/make-blocks.ts';
 import { makeLinkAddress } from '../../workspace/installations.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { defineButton } from '../action.ts';
@@ -33,11 +34,17 @@ import { replyInPlace, replyPrivately } from '../replies.ts';
 export const whoami = defineCommand({
   name: 'whoami',
   phrase: 'says who you are at the service',
-  synonyms: ['who'],
+  synonyms: ['who', 'profile', 'myself'],
+  phrases: {
+    'who am i *': '',
+    'my|show|what account|profile|role|roles|permissions|user|name|rights|key|is|am|are *': '',
+    'what may|can i|do do|run|use *': '',
+    'what is|are my role|roles|permissions|name|account|rights *': '',
+  },
   summary: 'Shows who you are, whose key acts for you, and what you may do here',
   role: 'member',
   target: 'account',
-  async run(_, { invocation, workspace }, { account }) {
+  async handle(_, { invocation, workspace }, { account }) {
     const { oauth } = workspace.service;
     const forInvoicesToo = await workspace.accounts.get(account.name, makeInvoiceUse(invocation));
     const [profile, roles, userLink] = await Promise.all([
@@ -53,23 +60,33 @@ export const whoami = defineCommand({
   },
 });
 
-const ClaimButton = z.object({ account: z.string(), name: z.string() });
+const ClaimButton = z.object({ account: z.string(), name: z.string(), isForAll: z.boolean().optional() });
 const ReleaseButton = z.object({ account: z.string(), user: z.string(), at: z.number() });
 
 export const me = defineCommand({
   name: 'me',
   phrase: 'says who you are at the service',
-  summary: 'Claims your name at the service, so that watches mention you; alone it shows your name',
-  usage: '<name>|none',
-  examples: ['me Kim Lee', 'me none'],
+  synonyms: ['my name', 'call me'],
+  phrases: {
+    'my name is +': '$1',
+    'i am called|named|known|also as? +': '$1',
+    'forget|remove|release me|my|name name? *': 'none',
+  },
+  summary:
+    'Claims your name at the service, so that watches mention you when your deployments fail, or with `--all` always; alone it shows your name',
+  usage: '<name>|none [--all]',
+  examples: ['me Kim Lee', 'me Kim Lee --all', 'me none'],
   role: 'member',
   target: 'account',
   durable: (words) => words.length > 0,
   rest: true,
-  args: z.object({ name: z.string().optional() }),
-  async run({ name }, context, { account: key }) {
+  switches: ['all'],
+  args: z.object({ name: z.string().optional(), all: z.literal(true).optional() }),
+  async handle({ name: typed, all }, context, { account: key }) {
+    const name = typed === undefined ? undefined : unwrapSlackText(typed);
     const { invocation, workspace } = context;
     const { name: account } = key;
+    const isForAll = all === true;
     if (name?.toLowerCase() === 'none') {
       const wasThere = await workspace.names.release(account, invocation.user);
       const text = wasThere
@@ -79,6 +96,9 @@ export const me = defineCommand({
     }
     const names = await listEventNames(context, key);
     const claims = await workspace.names.list(account);
+    const own = claims.find(({ user }) => user === invocation.user);
+    if (name === undefined && isForAll && own !== undefined)
+      return claimName(context, { account, name: own.name, isForAll }, 'private');
     if (name === undefined) {
       // An admin sees everybody's.
       const isAdmin = await workspace.roles.holds(invocation.user, 'admin');
@@ -88,15 +108,15 @@ export const me = defineCommand({
     const isSame = (other: string): boolean => makePersonKey(other) === makePersonKey(name);
     // The claim itself refuses another person's name.
     const isTaken = claims.some((claim) => claim.user !== invocation.user && isSame(claim.name));
-    if (isTaken || names.some(isSame)) return claimName(context, { account, name }, 'private');
-    return replyPrivately(unknownNameMessage(account, name, names));
+    if (isTaken || names.some(isSame)) return claimName(context, { account, name, isForAll }, 'private');
+    return replyPrivately(unknownNameMessage({ account, name, isForAll }, names));
   },
   actions: [
     {
       actionId: 'me:name',
       durable: true,
       change: 'me',
-      run(name = '', context) {
+      handle(name = '', context) {
         const account = menuTarget(context.blockId)?.account;
         if (account === undefined) throw outdated('menu');
         return claimName(context, { account, name }, 'replace');
@@ -106,13 +126,13 @@ export const me = defineCommand({
       actionId: 'me:claim',
       durable: true,
       change: 'me',
-      run: (claim, context) => claimName(context, claim, 'replace'),
+      handle: (claim, context) => claimName(context, claim, 'replace'),
     }),
     defineButton(ReleaseButton, {
       actionId: 'me:release',
       role: 'admin',
       durable: true,
-      async run({ account, user, at }, { workspace }) {
+      async handle({ account, user, at }, { workspace }) {
         const wasThere = await workspace.names.release(account, user, at);
         const text = wasThere
           ? `The name of <@${user}> at ${code(account)} is free again, and watches do not mention them any more.`
@@ -127,16 +147,18 @@ export const me = defineCommand({
 /** @throws UserError if another person has the name */
 async function claimName(
   { invocation, workspace }: CommandContext,
-  { account, name }: z.infer<typeof ClaimButton>,
+  { account, name, isForAll }: z.infer<typeof ClaimButton>,
   kind: 'private' | 'replace',
 ): Promise<Reply> {
-  await workspace.names.claim(account, invocation.user, name);
-  const message = say(`:label: ${mentionWords(account, name)}`);
+  const { user } = invocation;
+  await workspace.names.claim(account, user, name, { isForAll });
+  const claim = (await workspace.names.list(account)).find((one) => one.user === user);
+  const message = say(`:label: ${mentionWords(account, { name, isForAll: claim?.isForAll })}`);
   return { kind, message, audit: { what: 'me', target: account } };
 }
 
 /** People in the account's recent events, latest first. Empty if the service fails: a name can be claimed anyway. */
-async function listEventNames({ workspace }: CommandContext, account: Account): Promise<string[]> {
+export async function listEventNames({ workspace }: CommandContext, account: Account): Promise<string[]> {
   try {
     const { events } = await workspace.accounts.use(account, (client) =>
       getActivity(client, { range: 'last_30_days' }),
@@ -159,7 +181,7 @@ export const link = defineCommand({
   summary: 'Links you to your own user at the deployment service, in your browser',
   role: 'member',
   isAvailable,
-  async run(_, { invocation, workspace }) {
+  async handle(_, { invocation, workspace }) {
     const { PUBLIC_URL } = workspace.config;
     if (PUBLIC_URL === undefined)
       throw new UserError(
@@ -188,7 +210,7 @@ export const link = defineCommand({
       actionId: 'link:undo',
       durable: true,
       // Removes the link of its message, and no later one.
-      async run({ linkedAt }, { invocation, workspace }) {
+      async handle({ linkedAt }, { invocation, workspace }) {
         const wasThere = await removeLink(workspace, invocation.user, linkedAt);
         const message = wasThere ? unlinkedMessage() : linkGoneMessage(workspace.word);
         return replyInPlace(message, wasThere ? { what: 'unlink' } : undefined);
@@ -216,7 +238,7 @@ export const unlink = defineCommand({
   role: 'member',
   durable: true,
   isAvailable,
-  async run(_, { invocation, workspace }) {
+  async handle(_, { invocation, workspace }) {
     const wasThere = await removeLink(workspace, invocation.user);
     const message = wasThere ? unlinkedMessage() : notLinkedMessage(workspace.word);
     return replyPrivately(message, wasThere ? {} : undefined);

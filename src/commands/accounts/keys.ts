@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ServiceError } from '../../core/errors.ts';
+import { ServiceError, UserError } from '../../core/errors.ts';
 import type { Invocation, Message, Reply } from '../../core/message.ts';
 import { bold, code, count, unmarked } from '../../core/mrkdwn.ts';
 import {
@@ -13,9 +13,8 @@ import {
   type Purpose,
   SCHEDULES,
 } from '../../records/accounts.ts';
-import { accountsChanged } from '../../records/schedules.ts';
-import { forgetPolls, startAgain } from '../../scheduler/schedules/start.ts';
-import { endPushesOfAccount } from '../../scheduler/watches/push.ts';
+import { forgetPolls, startAgain } from '../../scheduler/schedules/start-schedule.ts';
+import { endPushesOfAccount } from '../../scheduler/watches/switch-push.ts';
 import { parseAccountName } from '../../service/addresses.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { listProjects } from '../../service/projects.ts';
@@ -29,9 +28,9 @@ import {
   keyOwner,
   maskedKey,
   type PurposeChoice,
-} from '../../views/accounts/accounts.ts';
+} from '../../views/accounts/account-messages.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { say } from '../../views/blocks/message.ts';
+import { say } from '../../views/blocks/make-blocks.ts';
 import { refill, withBanner } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type ActionContext, defineButton } from '../action.ts';
@@ -47,10 +46,16 @@ export const accounts = defineCommand({
   name: 'accounts',
   phrase: 'for accounts of the service',
   synonyms: ['account', 'keys'],
+  phrases: {
+    'key|api|tokens|credentials|clients|customers key|keys|token? *': '',
+    'which|what accounts|account *': '',
+    'change|rotate|replace|renew|update the|our? key|keys|token': '',
+    'switch|change|choose|default account|accounts *': '',
+  },
   summary:
     'Lists the connected accounts with their keys: what each is for, whose it is, and whether it works',
   role: 'member',
-  async run(_, { workspace }) {
+  async handle(_, { workspace }) {
     const keys = await workspace.accounts.keys();
     const defaultName = await workspace.accounts.defaultName();
     return replyPrivately(accountsMessage(keys, defaultName, workspace.word));
@@ -68,8 +73,9 @@ export const accountsDefault = defineCommand({
   needsAccount: true,
   takesAccount: false,
   durable: true,
-  args: z.object({ account: z.string() }),
-  async run({ account: accountText }, { workspace }) {
+  args: z.object({ account: z.string().optional() }),
+  async handle({ account: accountText }, { workspace }) {
+    if (accountText === undefined) throw await askAccount(workspace);
     const account = readAccountName(workspace, accountText);
     const { accounts, home, word } = workspace;
     const keys = (await accounts.keys()).filter(({ name }) => name === account);
@@ -82,18 +88,30 @@ export const accountsDefault = defineCommand({
   },
 });
 
+/** Asks with a menu, which completes the command. */
+async function askAccount({ accounts }: Workspace): Promise<UserError> {
+  const names = new Set((await accounts.keys()).map(({ name }) => name));
+  const choices = [...names].map((name) => ({ value: name, text: name }));
+  return new UserError('Which account?', undefined, { choices });
+}
+
 export const disconnect = defineCommand({
   name: 'disconnect',
   phrase: 'for accounts of the service',
-  synonyms: ['logout'],
+  synonyms: ['logout', 'log out', 'sign out', 'signout'],
+  phrases: {
+    'remove|delete|revoke key|account|connection *': '$1',
+    'disconnect|logout account|from +': '$1',
+  },
   summary: 'Disconnects a key of an account (admins), or your own, and deletes it',
   usage: '<account>',
   // Everybody may remove their own key; other keys are for admins.
   role: 'member',
   needsAccount: true,
   takesAccount: false,
-  args: z.object({ account: z.string() }),
-  async run({ account: accountText }, { invocation, workspace }) {
+  args: z.object({ account: z.string().optional() }),
+  async handle({ account: accountText }, { invocation, workspace }) {
+    if (accountText === undefined) throw await askAccount(workspace);
     const account = readAccountName(workspace, accountText);
     const keys = (await workspace.accounts.keys()).filter(({ name }) => name === account);
     if (keys.length === 0) throw createUnknownAccount(account);
@@ -106,7 +124,7 @@ export const disconnect = defineCommand({
   actions: [
     {
       actionId: 'disconnect:choose',
-      async run(id, context) {
+      async handle(id, context) {
         const key = await findRemovable(context, id);
         if (key === undefined) return replyGone();
         const isShared = hasShared(await context.workspace.accounts.keys(), key.name);
@@ -116,14 +134,14 @@ export const disconnect = defineCommand({
     defineButton(z.object({ id: z.string() }), {
       actionId: 'disconnect:confirm',
       durable: true,
-      async run({ id }, context) {
+      async handle({ id }, context) {
         const { workspace } = context;
         const key = await findRemovable(context, id);
         const wasThere = key !== undefined && (await disconnectKey(workspace, key));
         if (key !== undefined && key.purpose !== 'mine') await forgetPolls(workspace, key.name);
         if (key?.purpose === 'shared') await workspace.ledger.forget(key.name);
         // Also for a repeat, because a kill may have come between the two steps.
-        await accountsChanged(workspace);
+        await workspace.accountsChanged();
         if (!wasThere) return replyGone();
         const text = `:wastebasket: The ${keyOwner(key)} of ${bold(key.name)} is disconnected and deleted.`;
         return replyInPlace(say(text), { what: 'disconnect', target: nameKeyInAudit(key) });
@@ -181,18 +199,22 @@ const Fields = z.object({
 export const connect = defineCommand({
   name: 'connect',
   phrase: 'for accounts of the service',
-  synonyms: ['login'],
+  synonyms: ['login', 'log in', 'sign in', 'signin', 'reconnect'],
+  phrases: {
+    'add|connect|link account|key to? *': '$1',
+    'connect|add|enter|set|update|change|rotate|replace my|api|a|the|new key|token|credentials *': '',
+  },
   summary: 'Connects an account (admins), or a key of your own to one that is connected',
   usage: '[account]',
   examples: ['connect', 'connect acme'],
   // Everybody may connect their own key; other keys are for admins.
   role: 'member',
   args: z.object({ account: z.string().optional() }),
-  run: ({ account }, context) => openKeyForm(context, { account }),
+  handle: ({ account }, context) => openKeyForm(context, { account }),
   actions: [
     defineButton(ConnectOrigin, {
       actionId: 'connect:open',
-      run: (origin, context) => openKeyForm(context, origin),
+      handle: (origin, context) => openKeyForm(context, origin),
     }),
   ],
   shortcuts: [
@@ -201,7 +223,7 @@ export const connect = defineCommand({
       kind: 'global',
       name: 'Connect account',
       description: 'Connects an account of your deployment service',
-      run: (context) => openKeyForm(context, {}),
+      handle: (context) => openKeyForm(context, {}),
     },
   ],
   submissions: [{ callbackId: CONNECT, secrets: ['api_key'], submit: submitConnect }],

@@ -7,6 +7,7 @@ import { countSignup, readSignupsLeft, type SignupsLeft } from '../../records/ac
 import { watchFor } from '../../scheduler/accounts/verification.ts';
 import { accountUrl, parseAccountName } from '../../service/addresses.ts';
 import { type Signup, type SignupRequest, signUp } from '../../service/profile.ts';
+import { signupFault } from '../../views/accounts/signup-failures.ts';
 import {
   leftWords,
   PACKAGES,
@@ -15,8 +16,7 @@ import {
   signedUpMessage,
   signupModal,
   webSignupModal,
-} from '../../views/accounts/signup.ts';
-import { signupFault } from '../../views/accounts/signup-failures.ts';
+} from '../../views/accounts/signup-messages.ts';
 import { failureMessage, failureWords } from '../../views/blocks/failures.ts';
 import { notice } from '../../views/blocks/modal.ts';
 import { defineCommand } from '../command.ts';
@@ -58,12 +58,13 @@ const Fields = z
 export const signup = defineCommand({
   name: 'signup',
   phrase: 'for accounts of the service',
-  synonyms: ['register'],
+  synonyms: ['register', 'sign up'],
+  phrases: { 'create|new|open|register|make account *': '' },
   summary: 'Creates an account at the deployment service and connects it',
   role: 'admin',
   isAvailable: (config) => config.SERVICE_SIGNUP_URL !== undefined,
-  run: (_, context) => openSignupForm(context),
-  actions: [{ actionId: 'signup:open', run: (_, context) => openSignupForm(context) }],
+  handle: (_, context) => openSignupForm(context),
+  actions: [{ actionId: 'signup:open', handle: (_, context) => openSignupForm(context) }],
   submissions: [{ callbackId: SIGNUP, secrets: ['password'], isOrder: true, submit: submitSignup }],
 });
 

@@ -1,29 +1,70 @@
 import { z } from 'zod';
+import { isNamed } from '../../core/names.ts';
+import { projectId } from '../../core/project-ref.ts';
 import { formatDay } from '../../core/time/clock.ts';
-import { type ActivityEvent, readEventOutcome, readEventTime } from '../../service/activity.ts';
-import { type LiveServer, lastMessage } from '../../views/activity/last.ts';
-import { fetchActivity, readKnownActivity } from '../../workspace/activity.ts';
+import { type ActivityEvent, readEventOutcome } from '../../service/activity.ts';
+import { type LiveServer, lastMessage } from '../../views/activity/last-message.ts';
+import { fetchActivity, readKnownActivity } from '../../workspace/read-activity.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import { defineCommand } from '../command.ts';
 import { replyPrivately } from '../replies.ts';
-import { resolveServer } from '../targets/targets.ts';
+import { listShownServers, resolveServer } from '../targets/targets.ts';
 
 export const last = defineCommand({
   name: 'last',
   phrase: 'says what is deployed now',
-  synonyms: ['last deployment of', 'last deployment', 'last deploy of', 'last deploy', 'live'],
+  synonyms: [
+    'last deployment of',
+    'last deployment',
+    'last deploy of',
+    'last deploy',
+    'last release',
+    'latest',
+    'live',
+  ],
+  phrases: {
+    'current|deployed|revision|commit|sha|head': '',
+    'commits|pending|undeployed|unreleased|versions|revisions of|for|on|in? *': '$1',
+    'what is|are waiting|pending|undeployed|unreleased for|on|in|of? *': '$1',
+    'what do|does you|deckhand know|have|say about|on|of +': '$1',
+    'what|which version|revision|commit|release|build|sha|code|branch? is|was|are|runs live|deployed|running|out|current|there|up|on|in|at|of|for? *':
+      '$1',
+    'what|which version|revision|commit|release|build|sha|branch of|for|on|in|does|is? *': '$1',
+    'what runs|sits|lives on|in? *': '$1',
+    'what does|is + run|running|on|live': '$1',
+    'when was|were|did|is + last|latest? deployed|released|updated|shipped|live|changed *': '$1',
+    'when was|is the? last|latest deploy|deployment|release of|for|on|to? *': '$1',
+    'when did + last? deploy|ship|change|go|release|live *': '$1',
+    'when did|have we|you|they|i|somebody|someone|anybody last|deploy|deployed|ship|release deploy|ship|release|it? *':
+      '$1',
+    'who last|has? deployed|released|shipped|pushed +': '$1',
+    'who is deploying|deployed +': '$1',
+    'is|are + ok|okay|fine|up|alive|healthy|live|deployed|green|working|running|good|stable|done|out|there|online|available|reachable|accessible yet|now|again|today?':
+      '$1',
+    'how is|are|was + doing|going|looking|now|today?': '$1',
+    'status|state|health|condition|info|details of|for|on|about *': '$1',
+    'what about|is|happened|is up|going|wrong with|to|on|in +': '$1',
+    'live|deployed|version|revision|commit|latest|current|release|deployment of|for|on|in|version|revision? +':
+      '$1',
+    'last|latest|current version|revision|commit|deploy|deployment|release|build of|for|on|in|to? *': '$1',
+    'did + deploy|go|work|succeed|ship|finish|pass out|live|through|ok?': '$1',
+    'has|have + deployed|shipped|finished|gone|been out|live|deployed|through?': '$1',
+  },
   summary: 'Says what is deployed now on each server, by whom, and what was before',
   usage: '[project] [server]',
   examples: ['last storefront', 'last storefront web-2'],
   role: 'member',
   target: 'server',
   args: z.object({ project: z.string().optional(), server: z.string().optional() }),
-  async run(_, context, { account, project, server: serverName }) {
+  async handle(_, context, { account, project, server: serverName }) {
     const { invocation, workspace } = context;
     const server =
       serverName === undefined ? undefined : await resolveServer(context, account, project, serverName);
     const zone = await readZone(workspace, invocation.user);
-    const page = await fetchActivity(workspace, account, { range: 'last_30_days', stats: false });
+    const [page, waiting] = await Promise.all([
+      fetchActivity(workspace, account, { range: 'last_30_days', stats: false }),
+      workspace.waitingCommits(account, projectId(project)),
+    ]);
     const query = { range: 'last_400_days', zone, project, server, isHistory: true } as const;
     const activity = await readKnownActivity(workspace, account, query, page);
     const servers = summarizeServers(activity.events, zone, workspace.clock.now());
@@ -31,7 +72,14 @@ export const last = defineCommand({
     const requested = servers.filter(
       (one) => names === undefined || one.server === '' || names.includes(one.server.toLowerCase()),
     );
-    return replyPrivately(lastMessage(account.name, project, requested, activity));
+    const now = workspace.clock.now();
+    const listed = await listShownServers(workspace, account.name, project);
+    const linked = requested.map((one) => ({
+      ...one,
+      identifier: listed.find((server) => isNamed(server, one.server))?.identifier,
+    }));
+    const details = { ...activity, waiting, zone, now, pages: workspace.pages };
+    return replyPrivately(lastMessage(account.name, project, linked, details));
   },
 });
 
@@ -59,7 +107,8 @@ function summarizeServer(
 ): LiveServer {
   const successes = events.filter(({ event }) => readEventOutcome(event) === 'succeeded');
   const [live, before] = successes;
-  const [newest] = events;
+  // A cancelled deployment changes nothing.
+  const newest = events.find(({ event }) => readEventOutcome(event) !== 'cancelled');
   const isFailed = newest !== undefined && readEventOutcome(newest.event) === 'failed';
   const ofToday = events.filter(({ created_at: at }) => formatDay(zone, at) === today);
   return {
@@ -68,20 +117,5 @@ function summarizeServer(
     before,
     failure: isFailed ? newest : undefined,
     today: ofToday.filter((event) => event !== live).length,
-    back: live && findEarlierTime(live, successes),
   };
-}
-
-/** When the revision was live before another one. @param successes the latest first */
-function findEarlierTime(
-  { properties: { end_ref: ref } }: ActivityEvent,
-  successes: readonly ActivityEvent[],
-): { from: number; to: number } | undefined {
-  if (ref === null) return undefined;
-  const isSame = ({ properties }: ActivityEvent): boolean => properties.end_ref === ref;
-  const other = successes.findIndex((event) => !isSame(event));
-  const at = other < 0 ? -1 : successes.findIndex((event, place) => place > other && isSame(event));
-  const [earlier, next] = [successes[at], successes[at - 1]];
-  if (earlier === undefined || next === undefined) return undefined;
-  return { from: readEventTime(earlier), to: readEventTime(next) };
 }

@@ -15,7 +15,7 @@ import {
   noAdminMessage,
   personLeftMessage,
   requestOverMessage,
-} from '../../views/admin/access.ts';
+} from '../../views/admin/access-messages.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type Action, type ActionContext, defineButton } from '../action.ts';
 import { replyInPlace } from '../replies.ts';
@@ -43,7 +43,7 @@ export const askAccessAction: Action = defineButton(
     actionId: 'access:ask',
     role: 'member',
     durable: true,
-    async run({ role, command }, { invocation, workspace }) {
+    async handle({ role, command }, { invocation, workspace }) {
       const { user } = invocation;
       const requests = openRequests(workspace);
       if (await workspace.roles.holds(user, role)) return replyInPlace(heldAlreadyMessage(role));
@@ -93,7 +93,7 @@ export const answerAccessActions: readonly Action[] = [true, false].map((isAllow
     actionId: isAllowed ? 'access:allow' : 'access:deny',
     role: 'admin',
     durable: true,
-    run: ({ id }, context) => answerRequest(id, context, isAllowed),
+    handle: ({ id }, context) => answerRequest(id, context, isAllowed),
   }),
 );
 

@@ -5,7 +5,6 @@ import { hashJson } from '../../core/json.ts';
 import type { ModalView } from '../../core/message.ts';
 import { withTimeout } from '../../core/time/clock.ts';
 import { type Channel, isAlwaysAllowed } from '../../records/channels.ts';
-import { accountsChanged } from '../../records/schedules.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import {
   COMMANDS_FIELD,
@@ -16,13 +15,13 @@ import {
   ROLES_MODAL,
   rolesMessage,
   rolesModal,
-} from '../../views/admin/roles.ts';
+} from '../../views/admin/role-messages.ts';
 import type { Values } from '../../views/blocks/modal.ts';
 import { comeBack, type Merged, mergeSubmitted, withOpened } from '../../views/blocks/shared-form.ts';
-import type { Grants, Holders } from '../../workspace/roles.ts';
+import type { Grants, Holders } from '../../workspace/role-holders.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { askAboutConflicts, ChangedMeanwhile, saveUnchanged } from '../shared-form.ts';
+import { askAboutConflicts, ChangedMeanwhile, saveUnchanged } from '../save-unchanged.ts';
 import { closeWith, FormFault, type Submitted, type ViewState } from '../submission.ts';
 import { parseForm } from '../values.ts';
 import { answerAccessActions } from './access.ts';
@@ -44,10 +43,20 @@ export function createRolesCommand(commands: () => readonly Command[]): Command 
   return defineCommand({
     name: 'roles',
     phrase: 'says who may do what',
-    synonyms: ['permissions'],
+    synonyms: ['permissions', 'permission'],
+    phrases: {
+      'role|admins|admin|operators|operator|rights|access|users|members|privileges': '',
+      'who is|are admin|admins|operator|operators|billing|allowed|an|the *': '',
+      'who can|may|has *': '',
+      'make|add|remove|set|give|grant|promote + admin|operator|billing|access|rights|role|permission|permissions *':
+        '',
+      'grant|promote|demote|allow|permit *': '',
+      'list|show|edit|change|set admins|operators|roles|permissions|users *': '',
+      'ask|request|need for? access|permission|role|rights *': '',
+    },
     summary: 'Sets who is admin, operator and billing, and which commands may run in this channel',
     role: 'admin',
-    run: async (_, context) => ({
+    handle: async (_, context) => ({
       kind: 'modal',
       view: await drawRoles(context, context.invocation.channel, restrictable()),
     }),
@@ -196,7 +205,7 @@ async function saveCommands(
     return allowed.length === 0 ? rest : { ...rest, commands: allowed };
   });
   // Pauses or resumes the channel's schedules.
-  await accountsChanged(workspace);
+  await workspace.accountsChanged();
   return allowed;
 }
 

@@ -3,12 +3,18 @@ import { UserError } from '../../core/errors.ts';
 import type { ModalView } from '../../core/message.ts';
 import { ZoneName } from '../../core/time/zone.ts';
 import type { Channel } from '../../records/channels.ts';
-import { SETTINGS, settingsMessage, settingsModal, settingsValues } from '../../views/admin/settings.ts';
+import {
+  SETTINGS,
+  settingsMessage,
+  settingsModal,
+  settingsValues,
+} from '../../views/admin/settings-messages.ts';
 import { type Merged, mergeSubmitted } from '../../views/blocks/shared-form.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { zonePicker } from '../option-sources.ts';
-import { askAboutConflicts, findLastChanger } from '../shared-form.ts';
+import { askAboutConflicts, findLastChanger } from '../save-unchanged.ts';
+import { offerCard } from '../schedules/schedule-replies.ts';
 import { closeWith, readFields, type Submitted, type ViewState } from '../submission.ts';
 import { findProjectForForm, resolveAccount, resolveFormTarget } from '../targets/targets.ts';
 import { parseForm } from '../values.ts';
@@ -26,11 +32,20 @@ const Fields = z.object({
 export const settings = defineCommand({
   name: 'settings',
   phrase: 'sets this channel’s project and threads',
-  synonyms: ['config', 'configure'],
+  synonyms: 'config configure configuration preferences prefs timezone threads layout zone tz'.split(' '),
+  phrases: {
+    'time|change|set|my|channel zone|timezone|tz|settings|threads|layout|preferences *': '',
+    'set|change|edit|turn|switch|open|update timezone|time|zone|threads|thread|layout|settings|preferences|replies *':
+      '',
+    'timezone|time|zone|threads|layout +': '',
+    'turn|switch off|on threads|diagnosis|diagnose|thread|replies': '',
+    'channel settings|options|configuration': '',
+    'what|which timezone|time|zone *': '',
+  },
   summary: 'Sets this channel’s threads, layout, default project and time zone',
   role: 'operator',
   takesAccount: true,
-  async run(_, context) {
+  async handle(_, context) {
     const { invocation, workspace } = context;
     if (invocation.channel === undefined)
       throw new UserError('Run this in the channel that it should apply to.');
@@ -78,7 +93,10 @@ async function submitSettings(state: ViewState, context: CommandContext): Promis
     const changedBy = await findLastChanger(workspace, { commands: CHANGING, where: origin.channel });
     return askAboutConflicts(await drawSettings(context, origin), state, merged, changedBy);
   }
-  return closeWith(settingsMessage(saved), { where: origin.channel, target: describeSettings(saved) });
+  return closeWith(await offerCard(context, settingsMessage(saved)), {
+    where: origin.channel,
+    target: describeSettings(saved),
+  });
 }
 
 /** Commands that change a channel's settings. */

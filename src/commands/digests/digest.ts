@@ -7,20 +7,21 @@ import { daysLater } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/accounts.ts';
 import { readChannelProject } from '../../records/channels.ts';
 import type { ChoicesOf, Digest } from '../../records/schedules.ts';
-import { createFrame, gatherReports } from '../../scheduler/digests/digest.ts';
-import { isServed } from '../../scheduler/schedules/lifecycle.ts';
-import { refreshProject } from '../../scheduler/schedules/timed.ts';
-import { digestMessage, digestModal } from '../../views/digests/digest.ts';
+import { gatherReports } from '../../scheduler/digests/gather-reports.ts';
+import { createFrame } from '../../scheduler/digests/post-digest.ts';
+import { refreshProject } from '../../scheduler/schedules/occurrences.ts';
+import { isServed } from '../../scheduler/schedules/pause-schedule.ts';
+import { digestMessage, digestModal } from '../../views/digests/digest-message.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import { defineButton } from '../action.ts';
-import { expectServiceRange, readActivityWords } from '../activity/activity.ts';
+import { expectServiceRange, readActivityWords } from '../activity/activity-words.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
 import { replyPrivately } from '../replies.ts';
 import { readCadenceWords, typedAfter } from '../schedules/cadence-words.ts';
-import { type Operation, ScheduleButton } from '../schedules/lifecycle.ts';
-import { resolveSchedule } from '../schedules/schedules.ts';
+import { type Operation, ScheduleButton } from '../schedules/schedule-commands.ts';
+import { resolveSchedule } from '../schedules/schedule-replies.ts';
 import {
   type Filled,
   openTimedForm,
@@ -28,10 +29,9 @@ import {
   type TimedFeature,
   timedCommands,
 } from '../schedules/timed-form.ts';
-import { findChosenProject, findProjectForForm, isEverything } from '../targets/targets.ts';
+import { findChosenProject, findProjectForForm, isEverything, resolveProject } from '../targets/targets.ts';
 
-/** The service's own default. API 4.9 (docs/service-api.md). */
-const DEFAULT_RANGE = 'last_7_days';
+export const DEFAULT_RANGE = 'since_last' as const;
 const SNOOZED_DAYS = 7;
 
 const SNOOZING: Operation = {
@@ -39,11 +39,13 @@ const SNOOZING: Operation = {
   command: 'digest pause',
   audited: 'digest snooze',
   done: 'snoozed',
-  change: ({ workspace: { clock, schedules } }, { id }) =>
-    schedules.change({ kind: 'digest', id }, (digest) => ({
+  async change({ workspace: { clock, schedules } }, { id }) {
+    const schedule = await schedules.change({ kind: 'digest', id }, (digest) => ({
       ...digest,
       snoozedUntil: daysLater(digest.zone, clock.now(), SNOOZED_DAYS),
-    })),
+    }));
+    return schedule && { schedule };
+  },
 };
 
 const DIGEST_FEATURE = {
@@ -64,12 +66,29 @@ function pickContents({ cadence, zone, range, skipQuiet, account, project }: Cho
 /** Other words for `digest add`. */
 const ADD_SYNONYMS = ['digest create', 'digest new', 'remind', 'reminder', 'schedule'];
 
+const OFTEN =
+  'daily|weekly|weekdays|hourly|every|each|on|mondays|monday|tuesday|wednesday|thursday|friday|saturday|sunday|mon|tue|wed|thu|fri';
+const SUMMARY = 'digest|digests|report|reports|summary|summaries|recap|newsletter|stats';
+const DIGEST_PHRASES = {
+  [`${SUMMARY} (${OFTEN}) +`]: '$1 $2',
+  [`${SUMMARY} ${OFTEN}|monthly`]: '',
+  [`(${OFTEN}) ${SUMMARY} +`]: '$1 $2',
+  [`${OFTEN}|monthly ${SUMMARY}`]: '',
+  [`every week|day|morning|month ${SUMMARY}`]: '',
+  [`add|create|new|make|want|get|schedule|start|enable ${SUMMARY}`]: '',
+  [`send|post|give|make|want|get|schedule|add|create|start ${SUMMARY} (${OFTEN}) +`]: '$1 $2',
+  [`send|post|give|make|want|get|schedule|add|create ${OFTEN}|monthly ${SUMMARY}`]: '',
+  [`send|post|give|make|want|get|schedule|add|create (${OFTEN}) ${SUMMARY} +`]: '$1 $2',
+  [`${SUMMARY} ${OFTEN} week|day|morning|month`]: '',
+};
+
 export const digestCommands: readonly Command[] = [
   ...timedCommands(DIGEST_FEATURE, {
     name: 'digest add',
     phrase: SCHEDULE_FACES.digest.phrase,
     shownAs: 'digest',
     synonyms: ADD_SYNONYMS,
+    phrases: DIGEST_PHRASES,
     summary: 'Posts a digest of the activity in this channel, by these words or in a form',
     usage:
       '[<daily|weekdays|weekly:<day>> <HH:MM> | cron:"<five fields>"] [zone] [range] [--project <project>|all] [--skip-quiet]',
@@ -90,7 +109,7 @@ export const digestCommands: readonly Command[] = [
       project: z.string().optional(),
       'skip-quiet': z.literal(true).optional(),
     }),
-    async run(args, context) {
+    async handle(args, context) {
       const channel = expectChannel(context);
       if (args.words === undefined) return openTimedForm(DIGEST_FEATURE, channel, context);
       const words = readDigestWords(typedAfter(ADD_SYNONYMS, context.text, ['skip-quiet']));
@@ -98,12 +117,15 @@ export const digestCommands: readonly Command[] = [
       const bound = await workspace.channels.get(channel);
       const account = context.account ?? bound.account;
       const project = await findProjectForForm(workspace, account, readChannelProject(bound, account));
+      const projectName = args.project ?? words.project;
+      const isOne = projectName !== undefined && !isEverything(projectName);
       return setUpTimed(DIGEST_FEATURE, context, channel, {
         cadence: words.cadence,
         zone: words.zone ?? (await readZone(workspace, invocation.user)),
         range: words.range,
-        account,
-        project: args.project ?? words.project ?? project?.permalink,
+        // A project may be that of another account than the channel's.
+        account: isOne ? context.account : account,
+        project: projectName ?? project?.permalink,
         skip_quiet: args['skip-quiet'] === true ? ['skip_quiet'] : [],
       });
     },
@@ -112,18 +134,23 @@ export const digestCommands: readonly Command[] = [
     name: 'digest preview',
     phrase: SCHEDULE_FACES.digest.phrase,
     shownAs: 'digest',
-    synonyms: ['preview'],
+    synonyms: ['preview', 'digest now', 'digest run', 'digest send', 'digest test'],
+    phrases: {
+      'send|post|show|preview|run digest|report now|today|again?': '',
+      'digest now|today|please': '',
+    },
+    isHarmless: true,
     summary: 'Shows you a digest as it would be posted now',
     usage: '[id]',
     role: 'operator',
     needsAccount: true,
     takesAccount: false,
     args: z.object({ id: z.string().optional() }),
-    run: ({ id }, context) => preview(context, id),
+    handle: ({ id }, context) => preview(context, id),
     actions: [
       defineButton(ScheduleButton, {
         actionId: 'digest:preview',
-        run: ({ id }, context) => preview(context, id),
+        handle: ({ id }, context) => preview(context, id),
       }),
     ],
   }),
@@ -135,11 +162,23 @@ export const digestCommands: readonly Command[] = [
  */
 export function readDigestWords(words: readonly string[]) {
   const { cadence, zone, rest } = readCadenceWords(words, 'digest', beginsWithRange);
-  const { range, project } = readActivityWords(rest);
-  return { cadence, zone, range: expectServiceRange(range), project };
+  const sinceLast = countSinceLast(rest);
+  const { range, project } = readActivityWords(rest.slice(sinceLast));
+  if (sinceLast > 0 && range !== undefined) throw new UserError('Name one range only.', 'help digest');
+  return { cadence, zone, range: sinceLast > 0 ? DEFAULT_RANGE : expectServiceRange(range), project };
+}
+
+const SINCE_LAST = /^since (?:the )?(?:last|previous)(?: (?:one|time|digest))?$/;
+
+/** Number of words at the beginning that mean `since_last`. */
+function countSinceLast(words: readonly string[]): number {
+  const lengths = [4, 3, 2, 1].filter((length) => length <= words.length);
+  const readPhrase = (length: number): string => words.slice(0, length).join(' ').toLowerCase();
+  return lengths.find((length) => SINCE_LAST.test(readPhrase(length).replaceAll(/[_-]+/g, ' '))) ?? 0;
 }
 
 function beginsWithRange(words: readonly string[]): boolean {
+  if (countSinceLast(words) > 0) return true;
   return [1, 2, 3, 4].some((length) => isRange(words.slice(0, length)));
 }
 
@@ -153,19 +192,16 @@ function isRange(words: readonly string[]): boolean {
   }
 }
 
-async function choose(
-  context: CommandContext,
-  {
-    account: nameOrId,
-    project: projectName,
-    cadence,
-    zone,
-    range = DEFAULT_RANGE,
-    skip_quiet: quiet = [],
-  }: Filled,
-): Promise<ChoicesOf<'digest'>> {
+async function choose(context: CommandContext, filled: Filled): Promise<ChoicesOf<'digest'>> {
+  const { account: nameOrId, project: projectName, cadence, zone } = filled;
+  const { range = DEFAULT_RANGE, skip_quiet: quiet = [] } = filled;
   const { workspace } = context;
   const project = projectName === undefined || isEverything(projectName) ? undefined : projectName;
+  if (project !== undefined && nameOrId === undefined) {
+    // One account after another.
+    const match = await resolveProject({ ...context, account: undefined }, project, SCHEDULES);
+    return choose(context, { ...filled, account: match.account.name, project: match.project.permalink });
+  }
   const account = await workspace.accounts.resolve(SCHEDULES, nameOrId);
   const only = nameOrId === undefined && project === undefined ? {} : { account: account.name };
   if (!isServed(only, await workspace.accounts.list()))

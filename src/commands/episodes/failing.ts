@@ -1,120 +1,129 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
-import type { Audited, Message } from '../../core/message.ts';
-import { episodeRecords, type Verb } from '../../records/episodes.ts';
-import { changeOwner } from '../../scheduler/episodes/episodes.ts';
-import { say } from '../../views/blocks/message.ts';
+import type { Invocation, Message, Reply } from '../../core/message.ts';
+import { isNamed } from '../../core/names.ts';
+import { projectId } from '../../core/project-ref.ts';
+import { allows } from '../../records/channels.ts';
+import type { PrivateList } from '../../views/episodes/episode-buttons.ts';
 import {
   allFailingMessage,
-  FAILING_LISTS,
   type FailingList,
   failingMessage,
-} from '../../views/episodes/failing.ts';
-import { type Action, defineButton } from '../action.ts';
+  type ShownFailure,
+} from '../../views/episodes/failing-message.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { defineButton } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { findRefusal } from '../permission.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
-import { parseButton } from '../values.ts';
+import { resolveProjectOrServer } from '../targets/resolve-target.ts';
+import { isEverything } from '../targets/targets.ts';
 import { readAllFailing, readFailing, readFollowers } from './read-failing.ts';
 
 export const failing = defineCommand({
   name: 'failing',
   phrase: 'shows what happened, and what fails now',
-  synonyms: ['failures', 'incident', 'incidents', 'outages', 'status'],
-  summary: 'Shows what fails now in this channel, since when, and who is on it; or in all accounts',
-  usage: '[all]',
-  role: 'member',
-  args: z.object({ scope: z.string().toLowerCase().pipe(z.literal('all')).optional() }),
-  async run({ scope }, context) {
-    const { invocation, workspace } = context;
-    return replyPrivately(
-      scope === 'all'
-        ? allFailingMessage(await readAllFailing(workspace, invocation.user))
-        : await drawFailing(context),
-    );
+  synonyms:
+    `failures incident incidents outages outage status problems problem issues errors alerts alarms broken down
+    red fires oncall on-call failed fails`.split(/\s+/),
+  phrases: {
+    'what|who|which|anything|something is|are|fails? failing|broken|down|red|wrong|unreachable|affected|burning|fire|on *':
+      '',
+    'what|which|anything fails|breaks *': '',
+    'what|which projects|servers|things are|is failing|broken|down|red|unreachable *': '',
+    'is|are|was anything|something|everything|it|all|things|there|any|we|they *': '',
+    'anything|everything|something|all failing|broken|down|wrong|ok|okay|fine|green|red|up|burning|good *':
+      '',
+    'any|open|current|ongoing|active failures|problems|issues|incidents|outages|errors|alerts *': '',
+    'why is|are + failing|down|broken|red|unreachable|not|failed *': '$1',
+    'why did|does|do + fail|break|crash|go *': '$1',
+    'why *': '',
+    'who muted|silenced|quieted|snoozed *': '',
+    'why is|are it|this|that|everything|we red|failing|broken|down|not *': '',
+    'servers|projects|things down|broken|red|unreachable|failing': '',
+    'is|are everything|all|things|it ok|okay|fine|good|up|green|working|well': '',
+    'why is|does it|everything|that|this *': '',
+    'is|are anyone|anybody|someone|somebody|who on|looking|working *': '',
+    'is|are + failing|down|broken|red|unreachable|failed|dead|not *': '$1',
+    'since when is|are|does + *': '$1',
+    'how long is|are|was|has|have + been? failing|down|broken|red *': '$1',
+    'who is|was|are|handles|handling on|handling|fixing|working|responsible|looking|oncall|on-call|call|duty|at|into|for *':
+      '',
+    'who owns|handles|fixes|takes|has *': '',
+    'on|duty call|duty|roster|schedule|rota? *': '',
+    'failures|failing|incidents|incident|outages|outage|problems|issues|status|errors of|for|in|on|with? *':
+      '$1',
+    'close|resolve|resolved|fixed|done|solve|solved|dismiss|finish|finished|mitigated|release|unclaim|unassign|drop *':
+      '',
+    'hand|give|pass back|over|off|on *': '',
+    'it is|was fixed|done|resolved|solved|ok|fine|over|back *': '',
+    'page|pages|escalate|escalation|escalations *': '',
   },
+  summary: 'Shows what fails now in this channel, since when, and who is on it; or in all accounts',
+  usage: '[project|all]',
+  role: 'member',
+  rest: true,
+  args: z.object({ scope: z.string().optional() }),
+  handle: ({ scope }, context) => showFailing(scope, context),
   actions: [
     defineButton(z.object({}), {
       actionId: 'failing:closed',
-      run: async (_, context) => replyInPlace(await drawFailing(context, true)),
+      handle: async (_, context) => replyInPlace(await drawFailing(context, true)),
     }),
   ],
 });
 
+async function showFailing(scope: string | undefined, context: CommandContext): Promise<Reply> {
+  const { invocation, workspace } = context;
+  if (scope === undefined) return replyPrivately(await drawFailing(context));
+  const isAll = isEverything(scope) && !(await isProject(context, scope));
+  if (isAll) return replyPrivately(allFailingMessage(await readAllFailing(workspace, invocation.user)));
+  const { account, project, server } = await resolveProjectOrServer(context, scope);
+  const isMeant = ({ subject }: ShownFailure): boolean =>
+    subject.account === account.name && subject.project === projectId(project);
+  const now = await readFailing(workspace, invocation.user, invocation.channel);
+  const failures = now.failures.filter(isMeant);
+  if (failures.length > 0 && server === undefined)
+    return replyPrivately(
+      failingMessage({ ...now, failures, settled: [] }, [], {
+        word: workspace.word,
+        list: await readPrivateList('failing', workspace, invocation),
+        channel: invocation.channel,
+      }),
+    );
+  // The answer says what is deployed, and whether the latest deployment failed, whether anybody follows it here or not.
+  const names = [project.permalink, server].filter((name) => name !== undefined).map((name) => `"${name}"`);
+  return { kind: 'command', text: `last ${names.join(' ')} --account ${account.name}`, others: [] };
+}
+
+/** True if a project is called so. The service is not asked, because it may be away. */
+async function isProject({ workspace }: CommandContext, word: string): Promise<boolean> {
+  const standings = await workspace.ledger.standings.list();
+  return standings.some(({ name, project, permalink }) =>
+    isNamed({ name, identifier: project, permalink }, word),
+  );
+}
+
 /** Lists the failures in the channel. @param isSettledShown true to list those that were closed too */
-export async function drawFailing(
-  { workspace, invocation }: CommandContext,
-  isSettledShown = false,
-): Promise<Message> {
+export async function drawFailing(context: CommandContext, isSettledShown = false): Promise<Message> {
+  const { workspace, invocation } = context;
   const { user, channel } = invocation;
-  const [now, followers] = await Promise.all([
+  const [now, followers, list] = await Promise.all([
     readFailing(workspace, user, channel),
     readFollowers(workspace, user, channel),
+    readPrivateList('failing', workspace, invocation),
   ]);
-  return failingMessage(now, followers, { word: workspace.word, channel, isSettledShown });
+  return failingMessage(now, followers, { word: workspace.word, list, channel, isSettledShown });
 }
 
-/** The episode, the owner when Slack showed the button, and the list that contains the button. */
-const EpisodeButton = z.object({
-  key: z.string(),
-  id: z.string(),
-  owner: z.string().optional(),
-  list: z.enum(FAILING_LISTS).optional(),
-});
+const LISTED_COMMANDS = ['watch', 'guard', 'test', 'quiet'];
 
-/** The command of each kind of failure. If it is switched off, nobody can use the buttons that it posted. */
-const COMMANDS = { deployments: 'watch', reachability: 'guard' } as const;
-
-/**
- * Buttons "I'm on it", "Take over", "Hand back" and "Close" of a failure, on its own message or in a list.
- * @param draw draws the list after the click
- */
-export function ownerActions(
-  draw: (list: FailingList, context: CommandContext) => Promise<Message>,
-): Action[] {
-  return (['claim', 'release', 'close'] as const).map((verb) => ({
-    actionId: `episode:${verb}`,
-    role: 'member',
-    durable: true,
-    change: `episode ${verb}`,
-    async run(value, context) {
-      const { list, ...clicked } = parseButton(EpisodeButton, value);
-      const { fault, audit } = await changeEpisode(verb, clicked, context);
-      if (list === undefined && fault !== undefined) throw new UserError(fault);
-      if (list === undefined) return { kind: 'nothing', audit };
-      const drawn = { kind: 'replace', message: await draw(list, context) } as const;
-      if (fault === undefined) return { ...drawn, audit };
-      return { kind: 'several', replies: [drawn, { kind: 'private', message: say(`:warning: ${fault}`) }] };
-    },
-  }));
-}
-
-/** `fault`: mrkdwn that says why nothing changed. @throws Refusal */
-async function changeEpisode(
-  verb: Verb,
-  { key, id, owner: drawnOwner }: z.infer<typeof EpisodeButton>,
-  { invocation: { user, channel }, workspace }: CommandContext,
-): Promise<Audited & { fault?: string }> {
-  const record = await episodeRecords(workspace.store).get(key);
-  const clicked = record?.episodes.find((episode) => episode.id === id);
-  if (record === undefined || clicked === undefined) return { fault: overWords(verb, undefined) };
-  const { subject } = record;
-  const { owner, ending } = clicked;
-  // The owner may close a failure; anybody else must be an operator. A former owner is told who has it now.
-  const isTheirs = owner === user || (owner !== undefined && drawnOwner === user) || ending !== undefined;
-  const role = verb !== 'close' || isTheirs ? 'member' : 'operator';
-  const permission = { user, command: COMMANDS[subject.kind], role } as const;
-  const refusal = await findRefusal(workspace, { ...permission, channels: [channel, subject.channel] });
-  if (refusal !== undefined) throw refusal;
-  const change = await changeOwner(workspace, { key, id, drawnOwner }, { user, verb });
-  if (change.kind === 'over') return { fault: overWords(verb, change.requestedBy) };
-  if (change.kind === 'lost') return { fault: `<@${change.owner}> is on it.` };
-  return { audit: { target: subject.name, where: subject.channel } };
-}
-
-/** @param requestedBy the person who closed it; undefined if it ended by itself */
-function overWords(verb: Verb, requestedBy: string | undefined): string {
-  const how = requestedBy === undefined ? 'This failure is over' : `<@${requestedBy}> closed this failure`;
-  return verb === 'close' ? `${how} already.` : `${how}, so nobody has to be on it.`;
+/** The list of a person, who sees only what they may do in the channel. */
+export async function readPrivateList(
+  name: FailingList,
+  { channels, roles }: Workspace,
+  { user, channel }: Pick<Invocation, 'user' | 'channel'>,
+): Promise<PrivateList> {
+  const settings = await channels.get(channel);
+  const commands = new Set(LISTED_COMMANDS.filter((command) => allows(settings, command)));
+  return { name, user, isOperator: await roles.holds(user, 'operator'), commands };
 }

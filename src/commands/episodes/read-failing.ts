@@ -1,7 +1,8 @@
 import { mayRead } from '../../core/message.ts';
+import { findProjectPage } from '../../core/service-pages.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import { readChannelProject } from '../../records/channels.ts';
-import { episodeRecords, failingNow, type Subject, withOutcomes } from '../../records/episodes.ts';
+import { episodeRecords, failingNow, type ShownSubject, type Subject } from '../../records/episodes.ts';
 import {
   type Followed,
   failureKey,
@@ -11,14 +12,23 @@ import {
   isSettled,
   listClosed,
   makeSubject,
-} from '../../records/failing.ts';
+} from '../../records/failure-rules.ts';
+import { withOutcomes } from '../../records/outcomes.ts';
+import { createQuietFinder } from '../../records/quiets.ts';
 import type { Schedule } from '../../records/schedules.ts';
-import type { Mentions } from '../../records/service-people.ts';
+import { type Mentions, makePersonKey } from '../../records/service-people.ts';
 import type { ServerStanding, Standing } from '../../records/standings.ts';
+import { FEED_READS } from '../../scheduler/accounts/read-feeds.ts';
+import { readOutage } from '../../scheduler/episodes/count-failures.ts';
 import { makeFailure } from '../../scheduler/episodes/standing-failure.ts';
 import { readPolling } from '../../scheduler/schedules/polling.ts';
 import { ACTIVITY } from '../../scheduler/watches/feed.ts';
-import type { AccountAge, AccountFailing, FailingNow, ShownFailure } from '../../views/episodes/failing.ts';
+import type {
+  AccountAge,
+  AccountFailing,
+  FailingNow,
+  ShownFailure,
+} from '../../views/episodes/failing-message.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** Watches and guards that a person may read, in a channel or everywhere if it is undefined. */
@@ -105,23 +115,34 @@ async function findFailing(
   isHere: (subject: Subject) => boolean,
   channel: string | undefined,
 ): Promise<Pick<FailingNow, 'failures' | 'settled'>> {
-  const { accounts, clock, ledger, names, store } = workspace;
+  const { accounts, clock, ledger, names, pages, store } = workspace;
   const records = await episodeRecords(store).list();
   const here = records.filter(({ doc }) => isHere(doc.subject));
   const isAccountShown = await accounts.hasSeveral();
   const read = new Set([...followed, ...here.map(({ doc }) => doc.subject)].map(({ account }) => account));
   const standings = (await Promise.all([...read].map((account) => ledger.standings.list(account)))).flat();
   const byKey = new Map(standings.map((one) => [failureKey({ kind: 'deployments', ...one }), one]));
+  const findQuiet = await createQuietFinder(store, clock.now());
+  const show = (subject: Subject): ShownSubject => ({
+    ...subject,
+    isAccountShown,
+    url: findProjectPage(pages, subject),
+  });
   const open = here.flatMap(({ id: key, doc }): ShownFailure[] => {
     const episode = failingNow(doc);
     if (episode === undefined || isMended(doc, byKey.get(failureKey(doc.subject)))) return [];
-    return [{ key, subject: { ...doc.subject, isAccountShown }, episode }];
+    return [{ key, subject: { ...show(doc.subject), quiet: findQuiet(doc.subject) }, episode }];
   });
   // People read their own direct messages last: nobody can take a failure there.
   const channelsFirst = open.toSorted((one, other) => Number(isPersonal(one)) - Number(isPersonal(other)));
   const openByKey = new Map(channelsFirst.toReversed().map((one) => [failureKey(one.subject), one]));
   const closed = listClosed(records.map(({ doc }) => doc));
-  const failures = [...openByKey.values()];
+  const outages = await findOutages(workspace, channelsFirst);
+  const isCovered = (key: string): boolean => outages.some(({ covers }) => covers.has(key));
+  const failures = [
+    ...outages.map(({ failure }) => failure),
+    ...[...openByKey].filter(([key]) => !isCovered(key)).map(([, one]) => one),
+  ];
   const settled: ShownFailure[] = [];
   for (const [key, standing] of byKey) {
     if (openByKey.has(key)) continue;
@@ -129,13 +150,35 @@ async function findFailing(
     const servers = findFollowedServers(standing, followed, mentions).filter(isFailed);
     if (servers.length === 0) continue;
     const failure = makeShown(standing, servers, { channel: channel ?? '', mentions, now: clock.now() });
-    const one = { ...failure, subject: { ...failure.subject, isAccountShown } };
+    const one = { ...failure, subject: show(failure.subject) };
     if (isSettled(servers, closed.get(key), clock.now())) settled.push(one);
     else failures.push(one);
   }
   const latestFirst = (all: readonly ShownFailure[]): ShownFailure[] =>
     all.toSorted((one, other) => other.episode.since - one.episode.since);
   return { failures: await addLinks(workspace, latestFirst(failures)), settled: latestFirst(settled) };
+}
+
+/** Outages, each as one failure. Those whose failures others have are left out. @param open in display order */
+async function findOutages(
+  workspace: Workspace,
+  open: readonly ShownFailure[],
+): Promise<Array<{ failure: ShownFailure; covers: ReadonlySet<string> }>> {
+  const outages: Array<{ failure: ShownFailure; covers: ReadonlySet<string> }> = [];
+  for (const own of Map.groupBy(open, ({ episode }) => episode.outage?.id).values()) {
+    const [first] = own;
+    const ref = first?.episode.outage;
+    if (first === undefined || ref === undefined) continue;
+    const state = await readOutage(workspace, ref);
+    if (state === undefined) continue;
+    const keys = own.map(({ subject }) => failureKey(subject));
+    if (keys.every((key) => outages.some(({ covers }) => covers.has(key)))) continue;
+    const { view: outage, outage: stored } = state;
+    const { ts } = stored.root ?? {};
+    const link = ts ? await workspace.home.permalink({ channel: outage.channel, ts }) : undefined;
+    outages.push({ failure: { ...first, outage, link }, covers: new Set(keys) });
+  }
+  return outages;
 }
 
 function isPersonal({ subject }: ShownFailure): boolean {
@@ -149,7 +192,7 @@ function makeShown(
   { channel, mentions, now }: { channel: string; mentions: Mentions; now: number },
 ): ShownFailure {
   const subject = makeSubject(standing, channel);
-  const failure = makeFailure(standing, servers, mentions);
+  const failure = makeFailure(standing, servers, (name) => mentions.get(makePersonKey(name)));
   const { episodes } = withOutcomes({ subject, counted: [], episodes: [] }, [failure], now);
   const [
     episode = {
@@ -169,9 +212,9 @@ function makeShown(
 /** The first ones have links to their messages. */
 async function addLinks({ home }: Workspace, failures: readonly ShownFailure[]): Promise<ShownFailure[]> {
   const withLink = async (failure: ShownFailure, at: number): Promise<ShownFailure> => {
-    const { subject, episode } = failure;
+    const { subject, episode, outage } = failure;
     const { ts } = episode.rootRef ?? {};
-    if (!ts || at >= MAX_LINKED) return failure;
+    if (outage !== undefined || !ts || at >= MAX_LINKED) return failure;
     return { ...failure, link: await home.permalink({ channel: subject.channel, ts }) };
   };
   return Promise.all(failures.map(withLink));
@@ -181,12 +224,21 @@ async function addLinks({ home }: Workspace, failures: readonly ShownFailure[]):
 const OLD_INTERVALS = 3;
 
 async function readAges(workspace: Workspace, followed: readonly Followed[]): Promise<AccountAge[]> {
-  const readPace = await readPolling(workspace, ACTIVITY);
-  const now = workspace.clock.now();
+  const { clock, schedules } = workspace;
+  const [watches, readWatched, readOther] = await Promise.all([
+    schedules.list('watch'),
+    readPolling(workspace, ACTIVITY),
+    readPolling(workspace, FEED_READS),
+  ]);
+  const watched = new Set(
+    watches.flatMap(({ account, state }) => (state.kind === 'active' ? [account] : [])),
+  );
   return [...new Set(followed.map(({ account }) => account))].flatMap((account): AccountAge[] => {
-    const { lookedAt, intervalMs, failures } = readPace(account);
-    if (lookedAt === undefined) return [];
-    const isOld = now - lookedAt > OLD_INTERVALS * Math.max(intervalMs, MINUTE_MS);
-    return [{ account, readAt: lookedAt, isOld, isUnanswered: failures > 0 }];
+    const both = [readWatched(account), readOther(account)] as const;
+    const { intervalMs, failures } = both[watched.has(account) ? 0 : 1];
+    const readAt = Math.max(...both.map(({ lookedAt = 0 }) => lookedAt));
+    if (readAt === 0) return [];
+    const isOld = clock.now() - readAt > OLD_INTERVALS * Math.max(intervalMs, MINUTE_MS);
+    return [{ account, readAt, isOld, isUnanswered: failures > 0 }];
   });
 }

@@ -10,15 +10,16 @@ import {
   type Schedule,
   type TimedSchedule,
 } from '../../records/schedules.ts';
-import { runGuard } from '../../scheduler/guards/guard.ts';
-import { say } from '../../views/blocks/message.ts';
+import { runGuard } from '../../scheduler/guards/guard-runs.ts';
+import { say } from '../../views/blocks/make-blocks.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { whyPaused } from '../../views/schedules/schedule.ts';
-import { escalationValues, guardModal } from '../../views/schedules/timed.ts';
+import { escalationValues, guardModal } from '../../views/schedules/timed-modal.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
+import { replyPrivately } from '../replies.ts';
 import {
   ESCALATION_FLAGS,
   findCadenceIndex,
@@ -26,7 +27,8 @@ import {
   readEscalation,
   typedAfter,
 } from '../schedules/cadence-words.ts';
-import { expectAllowedThere, replyWithCard, resolveSchedule } from '../schedules/schedules.ts';
+import { describeChange } from '../schedules/change-replies.ts';
+import { expectAllowedThere, resolveSchedule } from '../schedules/schedule-replies.ts';
 import {
   type Filled,
   openTimedForm,
@@ -35,7 +37,13 @@ import {
   timedCommands,
 } from '../schedules/timed-form.ts';
 import { showUnderField } from '../submission.ts';
-import { findChosenProject, resolveForForm, resolveProject } from '../targets/targets.ts';
+import {
+  findChosenProject,
+  namesProject,
+  resolveAccount,
+  resolveForForm,
+  resolveProject,
+} from '../targets/targets.ts';
 
 const GUARD_FEATURE = {
   kind: 'guard',
@@ -68,7 +76,7 @@ const guardRun = defineCommand({
   durable: true,
   rest: true,
   args: z.object({ nameOrId: z.string().optional() }),
-  async run({ nameOrId }, context) {
+  async handle({ nameOrId }, context) {
     const { invocation, workspace } = context;
     const fits = (one: Schedule): boolean => !isAsleep(one);
     const guard = await resolveSchedule('guard', context, nameOrId, { done: 'run', fits });
@@ -79,8 +87,10 @@ const guardRun = defineCommand({
     await runGuard(workspace, guard.id, invocation.requestId);
     const list = code(`${workspace.word} guard list`);
     const result = `You hear only if something is unreachable; ${list} has the result.`;
+    const audit = describeChange('guard run', guard);
     const message = say(`:shield: <@${invocation.user}> started ${described}. ${result}`);
-    return replyWithCard(context, guard, message, { what: 'guard run', isDone: true });
+    if (guard.channel !== invocation.channel) return replyPrivately(message, audit);
+    return { kind: 'channel', isDone: true, message, audit };
   },
 });
 
@@ -92,6 +102,16 @@ const guardSchedules = timedCommands(GUARD_FEATURE, {
   phrase: SCHEDULE_FACES.guard.phrase,
   shownAs: 'guard',
   synonyms: ADD_SYNONYMS,
+  phrases: {
+    'guard|monitor|protect +': '$1',
+    'add|create|new|start|set guard|monitor|monitoring up|for|of|on? *': '$1',
+    'check|test|probe|ping|monitor|guard|watch + hourly': '$1 hourly',
+    'check|test|probe|ping|monitor|guard|watch + every|each|once hour|an hour?': '$1 hourly',
+    'check|test|probe|ping|monitor|guard + (daily|weekdays|every|each) +': '$1 $2 $3',
+    'check|test|probe|ping|monitor|guard (hourly|daily) +': '$2 $1',
+    'check|test|probe|ping|monitor|guard + regularly|periodically|automatically|continuously|constantly':
+      '$1',
+  },
   summary: 'Tests a project on a schedule, silent while all is reachable, by these words or in a form',
   usage:
     '[project] [<daily|weekdays|weekly:<day>> <HH:MM> | hourly | cron:"<five fields>"] [zone] [--mention <@person|@group>] [--after <minutes>m]',
@@ -108,14 +128,15 @@ const guardSchedules = timedCommands(GUARD_FEATURE, {
   rest: true,
   flags: ['mention', 'after'],
   args: z.object({ words: z.string().optional(), ...ESCALATION_FLAGS }),
-  async run({ words, mention, after }, context) {
+  async handle({ words, mention, after }, context) {
     const channel = expectChannel(context);
     // Before the form opens, which would hold them for a while.
     if (after !== undefined && mention === undefined) await readEscalation(context, { after });
     if (words === undefined) return openTimedForm(GUARD_FEATURE, channel, context, { mention, after });
     const typed = typedAfter(ADD_SYNONYMS, context.text);
-    const projectName = typed.slice(0, findCadenceIndex(typed)).join(' ') || undefined;
-    const times = typed.slice(findCadenceIndex(typed));
+    const begin = await findTimes(context, typed);
+    const projectName = typed.slice(0, begin).join(' ') || undefined;
+    const times = typed.slice(begin);
     if (times.length === 0) {
       const { account, project } = await resolveForForm(context, projectName);
       const target = { account: account.name, project };
@@ -133,5 +154,14 @@ const guardSchedules = timedCommands(GUARD_FEATURE, {
     });
   },
 });
+
+/** Index of the first word about the times. A project may be called `hourly`. */
+async function findTimes(context: CommandContext, typed: readonly string[]): Promise<number> {
+  const [first = ''] = typed;
+  const begin = findCadenceIndex(typed);
+  const isName =
+    begin === 0 && (await namesProject(context, await resolveAccount(context, SCHEDULES), first));
+  return isName ? 1 + findCadenceIndex(typed.slice(1)) : begin;
+}
 
 export const guardCommands: readonly Command[] = guardSchedules.toSpliced(1, 0, guardRun);

@@ -2,14 +2,24 @@ import type { HomeView } from '@slack/types';
 import { z } from 'zod';
 import { AccountFailure, AccountKeyUnreadable } from '../../core/errors.ts';
 import { type Message, mayRead } from '../../core/message.ts';
+import { projectId } from '../../core/project-ref.ts';
 import { HOUR_MS, withTimeout } from '../../core/time/clock.ts';
-import type { Job } from '../../jobs/jobs.ts';
+import { computePeriods } from '../../core/time/range.ts';
+import { type Job, NoData } from '../../jobs/jobs.ts';
+import type { Account } from '../../records/accounts.ts';
 import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
-import { findNextTime } from '../../records/schedules.ts';
+import { findNextTime, type Schedule } from '../../records/schedules.ts';
 import { type Run, withoutSuperseded } from '../../records/test-runs.ts';
-import { countByDay, type DeploymentsData, readEventOutcome } from '../../service/activity.ts';
+import {
+  type Activity,
+  type ActivityEvent,
+  countByDay,
+  type DeploymentsData,
+  readEventOutcome,
+} from '../../service/activity.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { withCharts } from '../../views/activity/chart.ts';
+import { waitingWords } from '../../views/activity/waiting.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import {
   type AccountFigures,
@@ -24,14 +34,14 @@ import {
   MAX_RUNNING,
   refusedHomeView,
   type ShownFigures,
-} from '../../views/home/home.ts';
+} from '../../views/home/home-view.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
-import { keepActivity, readKnownActivity } from '../../workspace/activity.ts';
 import { defineJob } from '../../workspace/define-job.ts';
-import { REFRESH_HOME } from '../../workspace/home-refresh.ts';
+import { keepActivity, readKnownActivity } from '../../workspace/read-activity.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../context.ts';
 import { readFailing } from '../episodes/read-failing.ts';
+import { readChannels } from '../overview/read-channels.ts';
 import { findRefusal, listRoles, type Refusal } from '../permission.ts';
 import type { SlackEvent } from '../slack-event.ts';
 
@@ -140,10 +150,11 @@ async function publish(
   });
 }
 
-export const refreshHomeJob = defineJob({
-  ...REFRESH_HOME,
+export const REFRESH_HOME = defineJob({
+  queue: 'refresh-home',
+  schema: NoData,
   options: { concurrency: 10, attempts: 3, backoffMs: 1000 },
-  run: refreshHome,
+  handle: refreshHome,
 });
 
 function chartData(figures: ShownFigures): Map<string, DeploymentsData> {
@@ -173,8 +184,13 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
     loadSchedules(workspace, user),
     listRoles(workspace, user),
   ]);
+  const channels = roles.includes('operator')
+    ? await readChannels(workspace, { mayBill: roles.includes('billing') })
+    : [];
   return {
+    channels,
     word: workspace.word,
+    pages: workspace.pages,
     now: workspace.clock.now(),
     canSignUp: workspace.config.SERVICE_SIGNUP_URL !== undefined,
     accounts,
@@ -228,7 +244,9 @@ export async function loadFigures(
 ): Promise<Record<string, AccountFigures>> {
   const accounts = (await workspace.accounts.list({ user })).slice(0, MAX_FIGURES);
   const zone = accounts.length === 0 ? 'UTC' : await workspace.home.zone(user);
-  const all = accounts.length === 0 ? [] : await readRecoveries(workspace, { range: HOME_RANGE, zone });
+  const periods = computePeriods(HOME_RANGE, zone, workspace.clock.now());
+  const all = accounts.length === 0 ? [] : await readRecoveries(workspace, { periods });
+  const schedules = accounts.length === 0 ? [] : await loadSchedules(workspace, user);
   const each = accounts.map(async (account): Promise<[string, AccountFigures]> => {
     try {
       const { activity, skipped } = await workspace.hosting.lastSevenDays(account);
@@ -237,15 +255,50 @@ export async function loadFigures(
       const week = await readKnownActivity(workspace, account, query, activity);
       const data = countByDay(query, week, workspace.clock.now());
       const recoveries = all.filter((figures) => figures.account === account.name && failedLately(figures));
-      const ended = week.events.filter(({ event }) => readEventOutcome(event) !== undefined);
-      const latest = ended.slice(0, MAX_LATEST);
-      return [account.name, { stats: activity.stats, data, skipped, recoveries, latest }];
+      const latest = await readLatest(workspace, { account, week, zone }, activity);
+      const waiting = await readWaiting(workspace, account, { schedules, zone });
+      return [account.name, { stats: activity.stats, data, skipped, recoveries, latest, waiting }];
     } catch (error) {
       if (!(error instanceof AccountFailure || error instanceof AccountKeyUnreadable)) throw error;
       return [account.name, { failed: failureWords(workspace.explain(error)) }];
     }
   });
   return Object.fromEntries(await Promise.all(each));
+}
+
+/** The last deployments of an account, also those of before a quiet week. */
+async function readLatest(
+  workspace: Workspace,
+  { account, week, zone }: { account: Account; week: Pick<Activity, 'events'>; zone: string },
+  page: Activity,
+): Promise<ActivityEvent[]> {
+  const ended = week.events.filter(({ event }) => readEventOutcome(event) !== undefined);
+  if (ended.length >= MAX_LATEST) return ended.slice(0, MAX_LATEST);
+  const query = { range: 'last_400_days', zone, isHistory: true } as const;
+  return (await readKnownActivity(workspace, account, query, page)).events.slice(0, MAX_LATEST);
+}
+
+/** Projects whose waiting commits are read. */
+const MAX_WAITING = 5;
+
+/** Waiting commits of the projects that the person's schedules of the account follow. */
+async function readWaiting(
+  workspace: Workspace,
+  account: Account,
+  { schedules, zone }: { schedules: ReadonlyArray<{ schedule: Schedule }>; zone: string },
+): Promise<Array<{ name: string; words: string }>> {
+  const projects = schedules.flatMap(({ schedule }) =>
+    'project' in schedule && schedule.project !== undefined && schedule.account === account.name
+      ? [schedule.project]
+      : [],
+  );
+  const distinct = [...new Map(projects.map((project) => [projectId(project), project])).values()];
+  const now = workspace.clock.now();
+  const read = distinct.slice(0, MAX_WAITING).map(async (project) => {
+    const commits = await workspace.waitingCommits(account, projectId(project));
+    return commits === undefined ? [] : [{ name: project.name, words: waitingWords(commits, { zone, now }) }];
+  });
+  return (await Promise.all(read)).flat();
 }
 
 function failedLately({ failures, before }: RecoveryFigures): boolean {

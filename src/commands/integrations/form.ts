@@ -1,18 +1,20 @@
 import type { ModalView, Reply } from '../../core/message.ts';
 import type { ProjectRef } from '../../core/project-ref.ts';
-import { DAY_MS } from '../../core/time/clock.ts';
-import type { RememberedIntegration } from '../../records/integrations.ts';
+import { DAY_MS, withTimeout } from '../../core/time/clock.ts';
+import type { RememberedIntegration } from '../../records/known-integrations.ts';
 import { findHookType, INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
-import { chosenType } from '../../views/integrations/fields.ts';
+import { isDescribed } from '../../service/operations.ts';
+import { chosenType } from '../../views/integrations/integration-fields.ts';
 import {
   INTEGRATION_ADD,
   INTEGRATION_EDIT,
   type IntegrationForm,
   IntegrationOrigin,
   integrationModal,
+  listFlags,
   listSecretFields,
   shownName,
-} from '../../views/integrations/form.ts';
+} from '../../views/integrations/integration-modal.ts';
 import type { CommandContext } from '../context.ts';
 import { FormFault, type ViewState } from '../submission.ts';
 import { parseForm } from '../values.ts';
@@ -30,14 +32,23 @@ export function readIntegrationOrigin(state: ViewState): IntegrationOrigin {
   return parseForm(IntegrationOrigin, state.metadata);
 }
 
+/** Slack waits three seconds for a form. */
+const DESCRIPTION_TIMEOUT_MS = 800;
+
 /** @param typedProject a project that may not be looked up yet */
-export function openIntegrationForm(
+export async function openIntegrationForm(
   { invocation, workspace }: CommandContext,
   callbackId: IntegrationForm['callbackId'],
   target: IntegrationOrigin,
   typedProject: string | undefined,
-): Reply {
-  const origin = { ...target, channel: invocation.channel, thread: invocation.threadTs };
+): Promise<Reply> {
+  const description = await withTimeout(
+    workspace.clock,
+    DESCRIPTION_TIMEOUT_MS,
+    workspace.health.description(),
+  );
+  const checks = description !== undefined && isDescribed(description.described, 'checks');
+  const origin = { ...target, checks, channel: invocation.channel, thread: invocation.threadTs };
   const wireNames = workspace.config.SERVICE_HOOK_TYPES;
   const view = integrationModal({ callbackId, origin, values: {}, wireNames, typedProject });
   return { kind: 'modal', view };
@@ -69,11 +80,11 @@ export interface Target {
  */
 export async function expectNotices(
   { invocation, workspace }: CommandContext,
-  { view }: ViewState,
+  state: ViewState,
   flags: Readonly<Partial<Record<IntegrationFlag, boolean>>>,
 ): Promise<void> {
-  if (INTEGRATION_FLAGS.some((flag) => flags[flag] === true)) return;
-  if (await workspace.once(['integration without notices', view.id], DAY_MS, invocation.requestId))
+  if (listFlags(readIntegrationOrigin(state)).some((flag) => flags[flag] === true)) return;
+  if (await workspace.once(['integration without notices', state.view.id], DAY_MS, invocation.requestId))
     throw new FormFault({ flags: 'Without a tick it never notifies. Tick a box, or send the form again.' });
 }
 

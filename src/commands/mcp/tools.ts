@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Role } from '../../core/choices.ts';
+import { defined } from '../../core/json.ts';
 import { type Audited, isDirect, type Message, mayRead } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
 import { indexNames } from '../../core/names.ts';
@@ -10,18 +11,23 @@ import type { Run } from '../../records/test-runs.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { OUTCOMES, readEventOutcome } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { documentDay, listInvoices } from '../../service/invoices.ts';
+import { documentDay, readState } from '../../service/invoices.ts';
 import { skippedWords } from '../../views/blocks/lists.ts';
-import { say } from '../../views/blocks/message.ts';
-import { describeFailing } from '../../views/episodes/episode.ts';
-import { failingMessage, listOldAges } from '../../views/episodes/failing.ts';
-import { invoicesMessage } from '../../views/invoices/invoices.ts';
-import { PROJECTS_ON_PAGE, projectsMessage } from '../../views/projects/projects.ts';
+import { say } from '../../views/blocks/make-blocks.ts';
+import { describeFailing } from '../../views/episodes/describe-episode.ts';
+import { failingMessage, listOldAges } from '../../views/episodes/failing-message.ts';
+import { describeOutage, listFailing } from '../../views/episodes/outage.ts';
+import { invoicesMessage } from '../../views/invoices/invoice-messages.ts';
+import { periodMessage, writeSums } from '../../views/invoices/period-message.ts';
+import { PROJECTS_ON_PAGE, projectsMessage } from '../../views/projects/project-messages.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
 import { runMessage, targetWords } from '../../views/test-access/test-run.ts';
-import { readActivity } from '../activity/activity.ts';
+import { readActivity } from '../activity/list-activity.ts';
 import type { CommandContext } from '../context.ts';
+import { readPrivateList } from '../episodes/failing.ts';
 import { readFailing, readFollowers } from '../episodes/read-failing.ts';
+import { readInvoicePeriod } from '../invoices/list-invoices.ts';
+import { readInvoices } from '../invoices/over-period.ts';
 import { resolveAccount, resolveProject, resolveTestTarget } from '../targets/targets.ts';
 
 export type ToolResult = Audited & {
@@ -44,20 +50,20 @@ export interface Tool {
   /** True if the tool starts something at the service. */
   isChange?: true;
   inputs: z.ZodObject;
-  run(inputs: unknown, context: CommandContext): Promise<ToolResult>;
+  handle(inputs: unknown, context: CommandContext): Promise<ToolResult>;
 }
 
-interface ToolSpec<Inputs extends z.ZodObject> extends Omit<Tool, 'inputs' | 'run'> {
+interface ToolSpec<Inputs extends z.ZodObject> extends Omit<Tool, 'inputs' | 'handle'> {
   inputs: Inputs;
-  run(inputs: z.output<Inputs>, context: CommandContext): Promise<ToolResult>;
+  handle(inputs: z.output<Inputs>, context: CommandContext): Promise<ToolResult>;
 }
 
-/** Keeps the types of `inputs` and `run` together, and drops them outside. The account asked for is the context's. */
+/** Keeps the types of `inputs` and `handle` together, and drops them outside. The account asked for is the context's. */
 function defineTool<Inputs extends z.ZodObject>(spec: ToolSpec<Inputs>): Tool {
   return {
     ...spec,
-    run: async (inputs, context) =>
-      spec.run(spec.inputs.parse(inputs), { ...context, ...z.object({ account }).parse(inputs) }),
+    handle: async (inputs, context) =>
+      spec.handle(spec.inputs.parse(inputs), { ...context, ...z.object({ account }).parse(inputs) }),
   };
 }
 
@@ -81,7 +87,7 @@ const projects = defineTool({
   command: 'projects',
   role: 'member',
   inputs: z.object({ account, filter, page }),
-  async run({ filter, page = 1 }, context) {
+  async handle({ filter, page = 1 }, context) {
     const used = await resolveAccount(context);
     const skipped: SkippedRows[] = [];
     const all = await context.workspace.projects.look(used, { skipped });
@@ -113,6 +119,10 @@ const projects = defineTool({
   },
 });
 
+function nameOwner({ owner }: { owner?: string | undefined }): string | null {
+  return owner === undefined ? null : `<@${owner}>`;
+}
+
 const failing = defineTool({
   name: 'failing',
   description:
@@ -120,21 +130,23 @@ const failing = defineTool({
   command: 'failing',
   role: 'member',
   inputs: z.object({}),
-  async run(_, context) {
+  async handle(_, context) {
     const { invocation, workspace } = context;
     const { user } = invocation;
     // Nothing follows the conversation with the assistant, so it counts as no channel.
     const channel = isDirect(invocation.channel) ? undefined : invocation.channel;
     const now = await readFailing(workspace, user, channel);
     const followers = await readFollowers(workspace, user, channel);
+    const list = await readPrivateList('failing', workspace, { user, channel });
     const paused = followers.filter(({ state }) => state.kind === 'paused').map(describeSchedule);
-    const rows = now.failures.map(({ subject, episode }) => ({
-      project: subject.name,
+    const rows = now.failures.map(({ subject, episode, outage }) => ({
+      project: outage === undefined ? subject.name : null,
+      projects: outage && listFailing(outage).map((one) => one.subject.name),
       account: subject.account,
-      what: unmarked(describeFailing(subject, episode)),
+      what: unmarked(outage === undefined ? describeFailing(subject, episode) : describeOutage(outage)),
       since: new Date(episode.since).toISOString(),
-      failures: episode.failures,
-      who_is_on_it: episode.owner === undefined ? null : `<@${episode.owner}>`,
+      failures: subject.kind === 'deployments' ? episode.failures : 1,
+      who_is_on_it: nameOwner(outage ?? episode),
       channel: subject.channel || null,
       tested: episode.diagnosis && unmarked(episode.diagnosis.line),
       unreachable: episode.items?.map(({ title, message }) => ({ name: title, reason: message })),
@@ -154,7 +166,7 @@ const failing = defineTool({
         rows.length === 0
           ? 'Ask activity for what was deployed.'
           : 'Ask test_access whether a project can be reached, or activity for its deployments.',
-      message: failingMessage(now, followers, { word: workspace.word, channel }),
+      message: failingMessage(now, followers, { word: workspace.word, list, channel }),
     };
   },
 });
@@ -171,7 +183,7 @@ const testAccess = defineTool({
   role: 'member',
   isChange: true,
   inputs: z.object({ project, server, account }),
-  async run(requested, context) {
+  async handle(requested, context) {
     const { workspace } = context;
     const target = await targetAsked(requested, context);
     const { requestId, user: requestedBy } = context.invocation;
@@ -193,7 +205,7 @@ const latestRun = defineTool({
   command: 'test',
   role: 'member',
   inputs: z.object({ project, server, account }),
-  run: async (requested, context) => readLatestRun(await targetAsked(requested, context), context),
+  handle: async (requested, context) => readLatestRun(await targetAsked(requested, context), context),
 });
 
 async function readLatestRun(
@@ -218,7 +230,7 @@ const activity = defineTool({
   command: 'activity',
   role: 'member',
   inputs: z.object({ range, project: anyProject, account }),
-  async run(requested, context) {
+  async handle(requested, context) {
     const { names, feed, message } = await readFeed(requested, false, context);
     const { events, unread } = feed;
     const rows = events.map(({ event, project: of, user, created_at: at, properties: { servers } }) => {
@@ -244,7 +256,7 @@ const statistics = defineTool({
   command: 'activity',
   role: 'member',
   inputs: z.object({ range, project: anyProject, account }),
-  async run(requested, context) {
+  async handle(requested, context) {
     const { names, feed, message } = await readFeed(requested, true, context);
     // The service has figures of the whole account alone.
     const whole = { statistics: feed.stats ?? 'The service gave no figures.' };
@@ -261,27 +273,38 @@ const statistics = defineTool({
   },
 });
 
+const when = Name.optional().describe(
+  'A span of time, e.g. q3, october, last quarter, 2026: sums of all accounts. Left out, the account’s list',
+);
+const unpaid = z.boolean().optional().describe('Only unpaid invoices, of all accounts');
+
 const invoices = defineTool({
   name: 'invoices',
   description:
-    'Lists the account’s invoices, the newest first. Private: show them to the person who asked alone.',
+    'Lists the account’s invoices, or sums those of all accounts by account and currency. Private: show them to the person who asked alone.',
   command: 'invoices',
   role: 'billing',
-  inputs: z.object({ account }),
-  async run(_, context) {
-    const used = await resolveAccount(context, makeInvoiceUse(context.invocation));
-    const all = await context.workspace.accounts.use(used, (client) => listInvoices(client));
-    // Without the address of the PDF, which only the account's key opens.
-    const rows = all.map(({ download_url: _, created_at, paid_at, ...invoice }) => ({
+  inputs: z.object({ account, when, unpaid }),
+  async handle({ when: words, unpaid: isUnpaid = false }, context) {
+    const next = `For PDFs or a CSV file the person types ${context.workspace.word} invoices.`;
+    const isSummed = words !== undefined || isUnpaid;
+    const used = isSummed ? undefined : await resolveAccount(context, makeInvoiceUse(context.invocation));
+    const name = used?.name ?? context.account?.toLowerCase();
+    const period = words === undefined ? {} : await readInvoicePeriod(words, context);
+    const read = await readInvoices({ ...period, isUnpaid, ...defined({ account: name }) }, context);
+    const rows = read.all.map(({ account: owner, invoice: { download_url: _, ...invoice } }) => ({
+      // Without the address of the PDF, which only the account's key opens.
       ...invoice,
-      created_at: documentDay(created_at),
-      paid_at: paid_at && documentDay(paid_at),
+      account: owner,
+      created_at: documentDay(invoice.created_at),
+      paid_at: invoice.paid_at && documentDay(invoice.paid_at),
+      state: readState({ ...invoice, download_url: null }),
     }));
-    return {
-      data: { account: used.name, ...limitRows('invoices', rows) },
-      next: `For a PDF the person types ${context.workspace.word} invoices <number>.`,
-      message: invoicesMessage(used.name, all),
-    };
+    const list = limitRows('invoices', rows);
+    if (used === undefined)
+      return { data: { ...writeSums(read), ...list }, next, message: periodMessage(read) };
+    const all = read.all.map(({ invoice }) => invoice);
+    return { data: { account: used.name, ...list }, next, message: invoicesMessage(used.name, all) };
   },
 });
 

@@ -6,7 +6,7 @@ import { isDirect } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { spellName } from '../../core/names.ts';
 import { parseCron } from '../../core/time/cron.ts';
-import { CronError, isZone, parseZone } from '../../core/time/zone.ts';
+import { CronError, findCityZone, isZone, parseZone } from '../../core/time/zone.ts';
 import {
   type Cadence,
   type Escalation,
@@ -80,7 +80,7 @@ export function findCadenceIndex(words: readonly string[]): number {
   return time === -1 ? words.length : time - 1;
 }
 
-const CADENCE = /^(?:each|every|daily|hourly|weekdays?|weekly(?::.*)?|cron(?::.*)?)$/i;
+const CADENCE = /^(?:each|every|daily|hourly|monthly|weekdays?|weekly(?::.*)?|cron(?::.*)?)$/i;
 
 interface Read {
   cadence: Cadence;
@@ -90,6 +90,14 @@ interface Read {
 /** "remind me every Monday at 9" */
 const FILLERS: ReadonlySet<string> = new Set(['at', 'each', 'every', 'me', 'on', 'us']);
 const HOURLY: ReadonlySet<string> = new Set(['hour', 'hourly']);
+const RARE: ReadonlySet<string> = new Set([
+  'month',
+  'monthly',
+  'fortnightly',
+  'biweekly',
+  'quarterly',
+  'yearly',
+]);
 const KINDS = { daily: 'daily', day: 'daily', weekday: 'weekdays', weekdays: 'weekdays' } as const;
 
 function readCadence(words: readonly string[]): Read {
@@ -104,6 +112,10 @@ function readCadence(words: readonly string[]): Read {
   const day = findDay(first);
   if (day !== undefined)
     return { cadence: { kind: 'weekly', day, time: readTime(rest[0]) }, rest: rest.slice(1) };
+  if (RARE.has(word))
+    throw new UserError(
+      'Nothing runs once a month by a word. `cron:"0 9 1 * *"` is the first of each month at 09:00. The words are `daily`, `weekdays` and `weekly:<day>`.',
+    );
   const near = word === 'weekly' ? 'weekly:mon' : closest(word, CADENCES);
   throw new UserError(`${code(first, 40)} is not a known frequency. Did you mean ${code(near)}?`);
 }
@@ -148,11 +160,14 @@ const MAX_ZONE_WORDS = 3;
 function readZone(words: readonly string[]): Omit<CadenceWords, 'cadence'> {
   const [first] = words;
   if (first === undefined) return { zone: undefined, rest: words };
-  for (let length = MAX_ZONE_WORDS; length > 1; length -= 1) {
+  for (let length = Math.min(MAX_ZONE_WORDS, words.length); length > 0; length -= 1) {
     const text = words.slice(0, length).join(' ');
-    if (isZone(text)) return { zone: parseZone(text), rest: words.slice(length) };
+    const zone = isZone(text) ? parseZone(text) : findCityZone(text);
+    if (zone !== undefined) return { zone, rest: words.slice(length) };
   }
-  return { zone: parseZone(first), rest: words.slice(1) };
+  // "New Yrok" is one name.
+  const [, second = ''] = words;
+  return { zone: parseZone(/^\p{Lu}/u.test(second) ? `${first} ${second}` : first), rest: words.slice(1) };
 }
 
 /** Describes an error in the five fields, e.g. that no date from then on fits them. */
@@ -193,6 +208,12 @@ type EscalationWords = { mention?: string | undefined; after?: string | undefine
 
 const DEFAULT_AFTER = 15;
 
+/** A user group has a handle of one word. */
+const HANDLE = /^[\p{L}\p{N}._-]{1,80}$/u;
+const GIVE_NAME = 'Give a name or handle as Slack shows it, e.g. @oncall, or an e-mail address.';
+const GROUPS_HIDDEN =
+  'If it is a user group, pick it from the list that Slack offers as you type. Deckhand may not look groups up without the scope usergroups:read, which a workspace admin can give it.';
+
 /** Slack's escape of a person or user group. */
 const MENTION = /^<(?:!subteam\^|@)([UWS][A-Z0-9]{1,30})(?:\|([^>]*))?>$/;
 
@@ -212,12 +233,20 @@ export async function readEscalation(
         readMinutes(after, isLoopbackBaseUrl(workspace.config.SERVICE_BASE_URL)),
       )
     : DEFAULT_AFTER;
-  if (!mention) throw new FormFault({ after: 'Name who to mention with --mention @somebody.' });
+  if (!mention) throw new FormFault({ after: 'Name who to mention too, e.g. @oncall.' });
+  const isAsker = ASKER.test(mention);
+  // Somebody who asks to be told in a direct message is told by each message there.
+  if (isAsker && isDirect(invocation.channel)) return undefined;
   if (isDirect(invocation.channel))
-    throw new FormFault({ mention: 'Nobody else reads a direct message. Leave --mention out here.' });
+    throw new FormFault({ mention: 'Nobody else reads a direct message, so leave this out here.' });
   if (before !== undefined && mention === describeHandle(before)) return { ...before, after: minutes };
-  return { ...(await findMention(workspace, mention, invocation.team)), after: minutes };
+  const text = isAsker ? `<@${invocation.user}>` : mention;
+  return { ...(await findMention(workspace, text, invocation.team)), after: minutes };
 }
+
+const ASKER = /^@?me$/i;
+/** Wakes everybody, also those whom the failure does not concern. */
+const EVERYBODY = /^(?:<!|@)?(?:here|channel|everyone|everybody|all)(?:\|[^>]*)?>?$/i;
 
 /** @throws FormFault if nobody can be mentioned so */
 async function findMention(
@@ -225,16 +254,24 @@ async function findMention(
   mention: string,
   team: string | undefined,
 ): Promise<Pick<Escalation, 'mention' | 'name'>> {
+  if (EVERYBODY.test(mention))
+    throw new FormFault({
+      mention: 'That would wake everybody in the channel. Give a person or a user group, e.g. @oncall.',
+    });
   const [, id, label] = MENTION.exec(mention) ?? [];
   const text = (label || id || mention).replace(/^@/, '').slice(0, 80);
-  const match = id ?? (await findHandle(workspace, text, team));
-  const isPerson = match !== undefined && !match.startsWith('S');
-  if (match === undefined || !(isPerson || (await isPresent(workspace, match))))
+  const search = id === undefined ? await findHandle(workspace, text, team) : { id };
+  const match = search.id;
+  if (match === undefined || !(await isPresent(workspace, match))) {
+    const isKnown =
+      match !== undefined && !match.startsWith('S') && (await readHandle(workspace, match, team));
+    const hint = search.lacksGroups && HANDLE.test(text) ? GROUPS_HIDDEN : GIVE_NAME;
     throw new FormFault({
-      mention: `Nobody here is called ${text}, and no user group is. Give a handle, e.g. @oncall.`,
+      mention: isKnown
+        ? 'That person may not use Deckhand. Choose somebody else.'
+        : `Nobody here is called ${text}. ${hint}`,
     });
-  if (isPerson && !(await isPresent(workspace, match)))
-    throw new FormFault({ mention: 'That person may not use Deckhand. Choose somebody else.' });
+  }
   const name = text === match ? await readHandle(workspace, match, team) : text;
   return { mention: match, ...(name ? { name } : {}) };
 }

@@ -5,18 +5,18 @@ import type { ModalView, Reply } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
 import { isSameOrNone, type ProjectRef } from '../../core/project-ref.ts';
 import { withTimeout } from '../../core/time/clock.ts';
-import { ACTIVITY_RANGES } from '../../core/time/range.ts';
+import { DIGEST_RANGES } from '../../core/time/range.ts';
 import { ZoneName } from '../../core/time/zone.ts';
 import { createUnknownAccount } from '../../records/accounts.ts';
 import { readChannelProject } from '../../records/channels.ts';
 import { Cadence, listNextTimes, type TimedChoices, type TimedSchedule } from '../../records/schedules.ts';
-import { addTimed, editTimed } from '../../scheduler/schedules/start.ts';
-import { refreshProject } from '../../scheduler/schedules/timed.ts';
-import { say } from '../../views/blocks/message.ts';
+import { refreshProject } from '../../scheduler/schedules/occurrences.ts';
+import { addTimed, editTimed } from '../../scheduler/schedules/start-schedule.ts';
+import { say } from '../../views/blocks/make-blocks.ts';
 import { type Values, withBanner } from '../../views/blocks/modal.ts';
 import { comeBack, mergeSubmitted, withOpened } from '../../views/blocks/shared-form.ts';
 import type { OpenedFrom } from '../../views/schedules/schedule.ts';
-import { type TimedForm, TimedOrigin } from '../../views/schedules/timed.ts';
+import { type TimedForm, TimedOrigin } from '../../views/schedules/timed-modal.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -30,15 +30,10 @@ import { parseForm } from '../values.ts';
 
 import { ESCALATION_FLAGS, findCadenceFault, readTime } from './cadence-words.ts';
 
-import { editCommand } from './edit.ts';
-import { type Operation, scheduleCommands } from './lifecycle.ts';
-import {
-  changeCard,
-  createRemovedError,
-  expectAllowedThere,
-  replyWithCard,
-  replyWithNew,
-} from './schedules.ts';
+import { replyWithEdited, replyWithNew } from './change-replies.ts';
+import { editCommand } from './edit-schedule.ts';
+import { type Operation, scheduleCommands } from './schedule-commands.ts';
+import { createRemovedError, expectAllowedThere, offerCard } from './schedule-replies.ts';
 
 /** Fields of the forms; account and project as named. Only digests have range and skip_quiet, and only guards the last two. */
 const Fields = z.object({
@@ -46,7 +41,7 @@ const Fields = z.object({
   zone: z.string({ error: 'Choose a time zone.' }).pipe(ZoneName),
   account: z.string().optional(),
   project: z.string().optional(),
-  range: z.enum(ACTIVITY_RANGES).optional(),
+  range: z.enum(DIGEST_RANGES).optional(),
   skip_quiet: z.array(z.string()).optional(),
   ...ESCALATION_FLAGS,
 });
@@ -257,7 +252,7 @@ async function findSame(
   );
 }
 
-/** Stores a new schedule and posts its card. If Deckhand may not post in the channel, the schedule is removed again. */
+/** Stores a new schedule and shows it. If Deckhand may not post in the channel, the schedule is removed again. */
 async function storeTimed(
   feature: TimedFeature,
   context: CommandContext,
@@ -276,10 +271,10 @@ async function storeTimed(
       ? { ...requested, escalation: requested.escalation ?? same.escalation }
       : requested;
   if (isDeepStrictEqual(pickChanged(same), pickChanged(choices)))
-    return replyPrivately(say(`Already set up: ${describeSchedule(same)}.`));
+    return replyPrivately(await offerCard(context, say(`Already set up: ${describeSchedule(same)}.`)));
   const edited = await editTimed(workspace, same.id, choices);
   if (edited === undefined) throw createRemovedError(same);
-  return replyWithCard(context, edited, changeCard(edited, 'edited', context), { what: `${same.kind} edit` });
+  return replyWithEdited(context, edited, undefined, { what: `${same.kind} edit` });
 }
 
 /** Fields that a repeated set-up may change. */
@@ -292,7 +287,7 @@ function redrawActions(feature: TimedFeature, view: string): Action[] {
   return ['cadence', 'time', 'cron', 'zone', 'account'].map((actionId) => ({
     actionId,
     view,
-    run: redraw(async (state, { workspace }, value) => {
+    handle: redraw(async (state, { workspace }, value) => {
       const values = { ...state.values, [actionId]: value ?? state.values[actionId] };
       const account = typeof values.account === 'string' ? values.account : undefined;
       return drawTimedForm(feature, workspace, { ...readTimedOrigin(state), account }, values);

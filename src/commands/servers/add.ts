@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { AccountFailure, UserError } from '../../core/errors.ts';
 import type { Change, ModalView, Reply } from '../../core/message.ts';
-import { Draft, Protocol, type RequestedServer } from '../../records/servers.ts';
+import { Draft, Protocol, type RequestedServer } from '../../records/known-servers.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
 import { followServer, ServerTarget } from '../../scheduler/servers/provisioning.ts';
 import { enrollInBeta, getProfile, type Profile } from '../../service/profile.ts';
@@ -20,7 +20,7 @@ import {
   ServerFields,
   type ServerForm,
   serverFormModal,
-} from '../../views/servers/form.ts';
+} from '../../views/servers/server-modal.ts';
 import { type ActionContext, defineButton, redraw } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
@@ -34,6 +34,9 @@ export const serverAdd = defineCommand({
   name: 'server add',
   phrase: 'creates a managed server',
   synonyms: ['server create', 'server new'],
+  phrases: {
+    'add|create|new|make|order|provision|launch|spin|buy up? server|vps|site|droplet for|to|in? *': '$1',
+  },
   summary: 'Makes a managed server or static site, and follows it in a thread until it is ready',
   usage: '[project]',
   examples: ['server add', 'server add storefront'],
@@ -42,7 +45,7 @@ export const serverAdd = defineCommand({
   isPosted: true,
   rest: true,
   args: z.object({ project: z.string().optional() }),
-  async run({ project: projectName }, context) {
+  async handle({ project: projectName }, context) {
     const channel = expectChannel(context);
     const { account, project } = await resolveForForm(context, projectName);
     const from = { channel, thread: context.invocation.threadTs, account: account.name, project };
@@ -54,20 +57,20 @@ export const serverAdd = defineCommand({
     return { kind: 'modal', view: drawEmptyForm(context, form), fill: () => drawOrBanner(context, form) };
   },
   actions: [
-    { actionId: 'protocol_type', run: redraw(changeProtocol) },
+    { actionId: 'protocol_type', handle: redraw(changeProtocol) },
     {
       actionId: 'subdomain',
-      run: redraw(async (state, context) =>
+      handle: redraw(async (state, context) =>
         drawEmptyForm(context, { draft: readDraft(state), values: state.values }),
       ),
     },
-    { actionId: 'server.add:back', run: redraw(goBack) },
-    { actionId: 'server.add:enroll', role: 'admin', run: (_, context) => enrollForOrder(context) },
+    { actionId: 'server.add:back', handle: redraw(goBack) },
+    { actionId: 'server.add:enroll', role: 'admin', handle: (_, context) => enrollForOrder(context) },
     defineButton(CheckValue, {
       actionId: 'server.add:check',
       once: true,
       durable: true,
-      run: checkServerAgain,
+      handle: checkServerAgain,
     }),
   ],
   submissions: [{ callbackId: SERVER_ADD, submit: submitServerAdd, draw: drawFilledIn }],
@@ -106,7 +109,8 @@ async function confirm(state: ViewState, context: CommandContext, before: Draft)
 function findChoice(requested: RequestedServer, offer: Offer): Pick<Draft, 'cost' | 'names'> {
   if (requested.protocol_type === 'static_hosting') return {};
   const size = offer.sizes.find(({ slug }) => slug === requested.size);
-  if (size === undefined) throw new FormFault({ size: 'This size is no longer offered.' });
+  if (size === undefined)
+    throw new FormFault({ size: 'This size is no longer offered. Choose another one.' });
   const { monthly_cost: cost, currency, label } = size;
   const region = offer.regions.find(({ slug }) => slug === requested.region)?.name ?? requested.region;
   return { names: { region, size: label }, ...(cost !== null && { cost: monthly(cost, currency) }) };

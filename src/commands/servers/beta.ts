@@ -4,7 +4,7 @@ import type { Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
 import { enrollInBeta, getProfile } from '../../service/profile.ts';
-import { say } from '../../views/blocks/message.ts';
+import { say } from '../../views/blocks/make-blocks.ts';
 import { addReasons, listMessages } from '../../views/blocks/service-failures.ts';
 import {
   askedToEnrollMessage,
@@ -13,7 +13,7 @@ import {
   enrollQuestion,
   handOverMessage,
   readHandOver,
-} from '../../views/servers/beta.ts';
+} from '../../views/servers/beta-messages.ts';
 import { type ActionContext, defineButton } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
@@ -26,7 +26,7 @@ export const beta = defineCommand({
   examples: ['beta', 'beta enroll'],
   role: 'member',
   target: 'account',
-  async run(_, { invocation, workspace }, { account }) {
+  async handle(_, { invocation, workspace }, { account }) {
     const [profile, mayEnroll] = await Promise.all([
       workspace.accounts.use(account, (client) => getProfile(client)),
       workspace.roles.holds(invocation.user, 'admin'),
@@ -38,13 +38,15 @@ export const beta = defineCommand({
       // Sends the picked person a direct message.
       actionId: 'beta:tell',
       durable: true,
-      async run(picked, { invocation, workspace, blockId }) {
+      async handle(picked, { invocation, workspace, blockId }) {
         const handOver = readHandOver(blockId);
         if (handOver === undefined || picked === undefined) throw outdated('menu', 'beta');
         const { account, betaUrl } = handOver;
         const key = ['beta', invocation.user, picked, account];
         if (!(await workspace.once(key, DAY_MS, invocation.requestId)))
-          throw new UserError(`You asked <@${picked}> about this today already.`);
+          throw new UserError(
+            `You asked <@${picked}> about this today already. Ask somebody else, or ask again tomorrow.`,
+          );
         const question = askedToEnrollMessage(account, betaUrl, invocation.user, workspace.word);
         await workspace.slack.sendDirectMessage(picked, question);
         const text = `:incoming_envelope: <@${picked}> was asked in a direct message.`;
@@ -66,7 +68,7 @@ export const betaEnroll = defineCommand({
   role: 'admin',
   target: 'account',
   args: z.object({ protocol: z.string().optional() }),
-  async run({ protocol }, { workspace }, { account }) {
+  async handle({ protocol }, { workspace }, { account }) {
     const { account: profile } = await workspace.accounts.use(account, (client) => getProfile(client));
     const message = profile.beta_features
       ? enrolledMessage(account.name, 'already', workspace.word)
@@ -78,7 +80,7 @@ export const betaEnroll = defineCommand({
       actionId: 'beta:enroll',
       once: true,
       durable: true,
-      run: enroll,
+      handle: enroll,
     }),
   ],
 });

@@ -15,7 +15,7 @@ import {
   regionsMessage,
   resourceMessage,
   sizesMessage,
-} from '../../views/servers/hosting.ts';
+} from '../../views/servers/hosting-messages.ts';
 import { findResource, readCurrency } from '../../workspace/hosting-catalog.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { defineButton } from '../action.ts';
@@ -29,8 +29,13 @@ const Listed = z.enum(['list', 'regions', 'sizes']);
 export const hosting = defineCommand({
   name: 'hosting',
   phrase: 'shows managed servers, enrols for them',
-  synonyms: ['resources'],
-  shorthands: { regions: 'regions', sizes: 'sizes' },
+  synonyms: ['resources', 'managed servers', 'droplets', 'instances', 'vps'],
+  shorthands: { regions: 'regions', sizes: 'sizes', plans: 'sizes', prices: 'sizes', pricing: 'sizes' },
+  phrases: {
+    'what|how does|much|is a|the|do|are server|servers|hosting|vps cost|costs *': 'sizes',
+    'which|what|where regions|region|locations|datacenters *': 'regions',
+    'which|what|server sizes|plans|prices|price *': 'sizes',
+  },
   summary: 'Lists the managed servers, shows one, or the regions and sizes to choose from',
   usage: '[list|show <id>|sync <id>|regions|sizes]',
   switches: ['key'],
@@ -43,7 +48,7 @@ export const hosting = defineCommand({
     id: z.string().optional(),
     key: z.literal(true).optional(),
   }),
-  async run({ what, id, key: showsKey }, { invocation, workspace }, { account }) {
+  async handle({ what, id, key: showsKey }, { invocation, workspace }, { account }) {
     if (what === 'show' && id === undefined) return askResource(workspace, account, 'hosting show');
     if (what === 'show' && id !== undefined) {
       const [resource, currency, maySync] = await Promise.all([
@@ -57,7 +62,11 @@ export const hosting = defineCommand({
     }
     const listed = Listed.safeParse(what);
     if (!listed.success) throw unknownSubWord('hosting', what, ['list', 'show', 'sync', 'regions', 'sizes']);
-    if (id !== undefined) throw new UserError(`${code(id, 40)} is one word too many.`, `hosting ${what}`);
+    if (id !== undefined)
+      throw new UserError(
+        `${code(`hosting ${what}`)} takes no other words, so ${code(id, 40)} is not clear.`,
+        `hosting ${what}`,
+      );
     return replyPrivately(await listResources(workspace, account, listed.data));
   },
 });
@@ -105,7 +114,7 @@ export const hostingSync = defineCommand({
   durable: true,
   rest: true,
   args: z.object({ id: z.string().optional() }),
-  async run({ id }, context, { account }) {
+  async handle({ id }, context, { account }) {
     if (id === undefined) return askResource(context.workspace, account, 'hosting sync');
     return { kind: 'private', ...(await sync(context, account, id)) };
   },
@@ -114,7 +123,7 @@ export const hostingSync = defineCommand({
       actionId: 'hosting:sync',
       once: true,
       durable: true,
-      async run({ account: name, id }, context) {
+      async handle({ account: name, id }, context) {
         const account = await context.workspace.accounts.resolve(context.invocation, name);
         return { kind: 'replace', ...(await sync(context, account, id)) };
       },

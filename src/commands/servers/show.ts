@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { code } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
-import { rememberServers } from '../../records/servers.ts';
+import { rememberServers } from '../../records/known-servers.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { getBuildConfiguration, getServer } from '../../service/servers.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
@@ -15,7 +15,18 @@ import { resolveServer } from '../targets/targets.ts';
 export const serverShow = defineCommand({
   name: 'server show',
   phrase: 'shows a server, or a build configuration',
-  synonyms: ['server list', 'servers'],
+  synonyms: ['server list', 'servers', 'hosts', 'machines'],
+  phrases: {
+    'servers|server|hosts|machines|environments|nodes|boxes|targets of|in|for|on +': '$1',
+    'what|which servers|hosts|machines|environments does|do|has|have|is|are|in|of|on|there|belong|for + have|there|in|on|to?':
+      '$1',
+    'which|what servers|hosts|machines|environments *': '',
+    'all servers|hosts|machines of|in|for? *': '$1',
+    'ssh|branch|branches of|to|on|for? *': '$1',
+    'environments|nodes|boxes|targets|server|host|machine list|all?': '',
+    'inspect|describe|info|details|about server|host|machine? +': '$1',
+    'where does|is + live|run|deploy|deployed|hosted|running to?': '$1',
+  },
   alone: 'server',
   summary: 'Shows a server of a project, with the state of a managed one',
   usage: '[server] [project]',
@@ -24,7 +35,7 @@ export const serverShow = defineCommand({
   target: 'server',
   rest: true,
   args: z.object({ server: z.string().optional(), project: z.string().optional() }),
-  async run(_, context, { account, project, server: serverText }) {
+  async handle(_, context, { account, project, server: serverText }) {
     const { identifier } = await resolveServer(context, account, project, serverText);
     const server = await context.workspace.accounts.use(
       account,
@@ -33,14 +44,17 @@ export const serverShow = defineCommand({
     );
     const { name } = server;
     const tested = { identifier: server.identifier, name: name.slice(0, 200) };
-    return replyPrivately(serverMessage(server, { account: account.name, project, server: tested }));
+    return replyPrivately(
+      serverMessage(server, { account: account.name, project, server: tested }, context.workspace.pages),
+    );
   },
   optionSources: [serverPicker],
   actions: [defineMenu('server', (server) => ({ server, isAnswer: true }))],
 });
 
 /** The service lists no build configurations, so no menu can offer them. */
-const WHERE_IDENTIFIERS_ARE = 'Which build? Copy the id from the end of the build settings page’s address.';
+const WHERE_IDENTIFIERS_ARE =
+  'Which build configuration? The service lists none, so give its id: open it in the project’s build settings there, and copy the end of the page’s address.';
 
 export const build = defineCommand({
   name: 'build',
@@ -56,7 +70,7 @@ export const build = defineCommand({
     id: z.custom<string>((id) => typeof id === 'string', WHERE_IDENTIFIERS_ARE),
     project: z.string().optional(),
   }),
-  async run({ id }, { workspace }, { account, project }) {
+  async handle({ id }, { workspace }, { account, project }) {
     const skipped: SkippedRows[] = [];
     const configuration = await workspace.accounts.use(
       account,

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { AccountFailure, UserError } from '../../core/errors.ts';
+import { AccountFailure, UnmatchedWords, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { indexNames, isNamed } from '../../core/names.ts';
 import { isSameProject, type ProjectRef, projectId, toProjectRef } from '../../core/project-ref.ts';
 import type { Account, KeyUse } from '../../records/accounts.ts';
 import type { Project } from '../../service/projects.ts';
 import { getServer } from '../../service/servers.ts';
-import { usageLine } from '../../views/help/help.ts';
-import { NoSuchProject, ProjectNeeded, ServerNeeded, suggestNearest } from '../../workspace/projects.ts';
+import { usageLine } from '../../views/help/help-messages.ts';
+import { NoSuchProject, ProjectNeeded, ServerNeeded, suggestNearest } from '../../workspace/project-list.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { Command, Targets } from '../command.ts';
-import { UnclearWords } from '../command-router.ts';
+import { describeWords, UnclearWords } from '../command-router.ts';
 import type { CommandContext } from '../context.ts';
 import {
   findBoundProject,
@@ -88,7 +88,10 @@ async function splitNames(
   );
   if (elsewhere !== undefined) return { ...elsewhere.match, account: elsewhere.account.name };
   if (others[1] !== undefined)
-    throw new UnclearWords(`${code(others[1], 40)} is one word too many.`, usageLine(command));
+    throw new UnclearWords(
+      `${describeWords(command)}, so ${code(others[1], 40)} is not clear.`,
+      usageLine(command),
+    );
   if (others.length === 0) throw await explainNoMatch(context, account, server);
   const rest = others.join(' ') || undefined;
   return isProjectFirst ? { projectName: first, server: rest } : { projectName: rest, server: first };
@@ -226,18 +229,21 @@ async function explainNoMatch(
 ): Promise<UserError | ServerNeeded> {
   const { workspace } = context;
   const projects = await workspace.projects.list(account);
-  if (projects.length === 0) return new UserError('This account has no projects yet.');
+  if (projects.length === 0)
+    return new UserError('This account has no projects yet. Create one at the service, then try again.');
   const bound = await findBoundProject(context, account);
   const missing = `There is no project or server ${code(word)}.${suggestNearest(projects, word)}`;
   if (bound !== undefined) {
     const listed = await workspace.hosting.servers(account, projectId(bound));
     const servers = listed ?? (await listShownServers(workspace, account.name, bound));
     const here = { account: account.name, project: bound.permalink };
-    return new ServerNeeded(`${missing} ${code(bound.permalink)} has ${listServerNames(servers)}.`, here);
+    return new ServerNeeded(`${missing} ${code(bound.permalink)} has ${listServerNames(servers)}.`, here, {
+      isUnmatched: true,
+    });
   }
   const isUnsearched = projects.length > MAX_SEARCHED;
-  if (!isUnsearched) return new UserError(missing, 'projects');
-  return new UserError(
+  if (!isUnsearched) return new UnmatchedWords(missing, 'projects');
+  return new UnmatchedWords(
     `There is no project ${code(word)}.${suggestNearest(projects, word)} If it is a server, name its project too.`,
     'projects',
   );

@@ -5,7 +5,7 @@ import { type ProjectRef, projectId, toProjectRef } from '../../core/project-ref
 import { withTimeout } from '../../core/time/clock.ts';
 import type { Account, KeyUse } from '../../records/accounts.ts';
 import { readChannelProject } from '../../records/channels.ts';
-import { listKnownServers, mergeServers, type ServerRef } from '../../records/servers.ts';
+import { listKnownServers, mergeServers, type ServerRef } from '../../records/known-servers.ts';
 import type { Target } from '../../records/test-runs.ts';
 import { type Addressed, parseAccountName, readProjectAddress } from '../../service/addresses.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -19,7 +19,7 @@ import {
   listProjectsWith,
   ProjectNeeded,
   ServerNeeded,
-} from '../../workspace/projects.ts';
+} from '../../workspace/project-list.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -124,12 +124,28 @@ export async function expectCurrentProject(
 function readLink({ account, workspace }: CommandContext, text: string): Addressed | undefined {
   const link = readProjectAddress(text, workspace.config.SERVICE_BASE_URL);
   if (link === undefined || account === undefined || account.toLowerCase() === link.account) return link;
-  throw new UserError(`That is an address of the account ${code(link.account)}, not of ${code(account)}.`);
+  throw new UserError(
+    `That is an address of the account ${code(link.account)}, not of ${code(account)}. Leave out ${code('--account')}, or paste another address.`,
+  );
 }
 
 /** True for the word that means all projects in a channel that is bound to one. */
 export function isEverything(word: string): boolean {
   return word.toLowerCase() === 'all';
+}
+
+/** True if a project is called so. A word such as `all` or `none` then means it. False if the service does not tell. */
+export async function namesProject(
+  { workspace: { projects } }: Pick<CommandContext, 'workspace'>,
+  account: Account,
+  word: string,
+): Promise<boolean> {
+  try {
+    return (await indexNames(await projects.list(account))).find(word).length > 0;
+  } catch (error) {
+    if (error instanceof AccountFailure) return false;
+    throw error;
+  }
 }
 
 /** Slack's handle for opening a form expires after 3 s. A list does not wait longer either. */
@@ -257,6 +273,7 @@ export async function resolveServer(
   throw new ServerNeeded(
     `There is no server ${code(serverName)} in ${code(project.permalink)}. It has ${listServerNames(candidates)}.${missing}`,
     here,
+    { isUnmatched: true },
   );
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { outdated, UserError } from '../../core/errors.ts';
+import { parseJson } from '../../core/json.ts';
 import type { ModalView, Reply } from '../../core/message.ts';
 import { indexNames } from '../../core/names.ts';
 import type { Account } from '../../records/accounts.ts';
@@ -9,11 +10,17 @@ import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts
 import { readAddress } from '../../service/addresses.ts';
 import type { Project } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { say } from '../../views/blocks/message.ts';
+import { say } from '../../views/blocks/make-blocks.ts';
 import { drawNotice } from '../../views/blocks/modal.ts';
-import { chooseProjectMessage } from '../../views/projects/projects.ts';
-import { openTestMessage, TEST, TEST_TITLE, TestOrigin, testModal } from '../../views/test-access/form.ts';
-import { describeNamesakes } from '../../workspace/projects.ts';
+import { chooseProjectMessage } from '../../views/projects/project-messages.ts';
+import {
+  openTestMessage,
+  TEST,
+  TEST_TITLE,
+  TestOrigin,
+  testModal,
+} from '../../views/test-access/test-modal.ts';
+import { describeNamesakes } from '../../workspace/project-list.ts';
 import { type ActionContext, defineButton, redraw } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
@@ -31,11 +38,26 @@ import { parseForm } from '../values.ts';
 
 const ButtonValue = z.object({ target: Target });
 const CheckValue = ButtonValue.extend({ run: z.string() });
+const AgainValue = ButtonValue.extend({
+  /** Set on the messages of a failure, whose thread gets the result. */
+  failures: z.number().optional(),
+  /** True on a run in a thread, where the next one goes too. */
+  isInThread: z.boolean().optional(),
+});
 
 export const test = defineCommand({
   name: 'test',
   phrase: 'checks that repository and servers are reachable',
-  synonyms: ['check', 'run'],
+  synonyms: ['check', 'run', 'rerun', 'retest', 'recheck', 'run again', 'test again', 'try again'],
+  phrases: {
+    'ping|probe|verify|tests|retest|reach|validate +': '$1',
+    'run|rerun|start|do|make|trigger|launch|execute|perform|begin|repeat tests|test|checks|check|it|access|again *':
+      '$1',
+    'test|check|verify access|connection|connectivity|reachability *': '$1',
+    'test|check if|whether|that + is|are reachable|up|ok|there|working|online': '$1',
+    'test connection|connectivity|access|reachability to? *': '$1',
+  },
+  isHarmless: true,
   summary: 'Tests that a project’s repository and servers are reachable, live in a thread',
   usage: '[project] [server]',
   examples: ['test', 'test storefront', 'test storefront web-1'],
@@ -45,7 +67,7 @@ export const test = defineCommand({
   durable: true,
   rest: true,
   args: z.object({ project: z.string().optional(), server: z.string().optional() }),
-  async run(_, context, { account, project, projectName, server }) {
+  async handle(_, context, { account, project, projectName, server }) {
     const reply = await startFromCommand(context, await resolveTestTarget(context, account, project, server));
     const projects = projectName === undefined ? [] : await context.workspace.projects.list(account);
     const namesakes = await describeNamesakes(projects, projectName, project);
@@ -54,16 +76,20 @@ export const test = defineCommand({
   },
   actions: [
     // On lists and previews, which stay: a second click points to the run of the first one.
-    defineButton(ButtonValue, { actionId: 'test:project', durable: true, run: runAgain }),
-    defineButton(ButtonValue, { actionId: 'test:again', once: true, durable: true, run: runAgain }),
-    defineButton(ButtonValue, { actionId: 'test:server', once: true, durable: true, run: runAgain }),
+    defineButton(ButtonValue, {
+      actionId: 'test:project',
+      durable: true,
+      handle: (value, context) => runAgain(value, context),
+    }),
+    defineButton(AgainValue, { actionId: 'test:again', once: isOnRun, durable: true, handle: testAgain }),
+    defineButton(AgainValue, { actionId: 'test:server', once: true, durable: true, handle: testAgain }),
     // A menu remains for the next choice.
-    { actionId: 'test:pick', durable: true, run: pickServer },
-    defineButton(CheckValue, { actionId: 'test:check', once: true, durable: true, run: checkRunAgain }),
-    { actionId: 'test:open', run: (_, context) => openTestForm(context) },
+    { actionId: 'test:pick', durable: true, handle: pickServer },
+    defineButton(CheckValue, { actionId: 'test:check', once: true, durable: true, handle: checkRunAgain }),
+    { actionId: 'test:open', handle: (_, context) => openTestForm(context) },
     // The servers on offer depend on the project, and the projects on the account.
-    { actionId: 'project', view: TEST, run: redraw(withProject) },
-    { actionId: 'account', view: TEST, run: redraw(withAccount) },
+    { actionId: 'project', view: TEST, handle: redraw(withProject) },
+    { actionId: 'account', view: TEST, handle: redraw(withAccount) },
   ],
   submissions: [
     {
@@ -76,28 +102,48 @@ export const test = defineCommand({
     {
       callbackId: 'test_access',
       kind: 'global',
-      name: 'Run test access',
+      name: 'Test access',
       description: 'Tests that a project’s repository and servers can be reached',
-      run: openTestForm,
+      handle: openTestForm,
     },
     {
       callbackId: 'test_from_message',
       kind: 'message',
-      name: 'Run test access',
+      name: 'Test access',
       description: 'Tests the project that this message names',
       durable: true,
-      run: testMentioned,
+      handle: testMentioned,
     },
   ],
 });
 
-/** The project may have been renamed since the button was drawn. */
-async function runAgain({ target }: z.infer<typeof ButtonValue>, context: ActionContext): Promise<Reply> {
+/** The project may have been renamed since the button was drawn. @param thread thread for the run */
+async function runAgain(
+  { target }: z.infer<typeof ButtonValue>,
+  context: ActionContext,
+  thread?: string,
+): Promise<Reply> {
   const account = await context.workspace.accounts.resolve(context.invocation, target.account);
-  return startFromCommand(context, {
-    ...target,
-    project: await expectCurrentProject(context, account, target.project),
-  });
+  const project = await expectCurrentProject(context, account, target.project);
+  return startFromCommand(context, { ...target, project }, thread);
+}
+
+/** True for the button of a run, which the next run replaces. A failure keeps its button. */
+function isOnRun(value = ''): boolean {
+  return AgainValue.safeParse(parseJson(value)).data?.failures === undefined;
+}
+
+/** A failure has the result in its thread, and so does a run that is in a thread. */
+async function testAgain(
+  { target, failures, isInThread = false }: z.infer<typeof AgainValue>,
+  context: ActionContext,
+): Promise<Reply> {
+  const { threadTs, messageTs } = context.invocation;
+  return runAgain(
+    { target },
+    context,
+    failures !== undefined || isInThread ? (threadTs ?? messageTs) : undefined,
+  );
 }
 
 /** The menu's value names the run's record and the server. */
@@ -109,7 +155,8 @@ async function pickServer(value: string | undefined, context: ActionContext): Pr
   const { account: name, project: tested } = latest.target;
   const account = await context.workspace.accounts.resolve(context.invocation, name);
   const project = await expectCurrentProject(context, account, tested);
-  return startFromCommand(context, await resolveTestTarget(context, account, project, identifier));
+  const target = await resolveTestTarget(context, account, project, identifier);
+  return startFromCommand(context, target, latest.threadTs);
 }
 
 async function checkRunAgain(
@@ -120,8 +167,12 @@ async function checkRunAgain(
   return { ...reply, audit: { target: nameTarget(target) } };
 }
 
-async function startFromCommand(context: CommandContext, target: Target): Promise<Reply> {
-  const reply = await startTest(context.workspace, context.invocation, expectChannel(context), target);
+async function startFromCommand(context: CommandContext, target: Target, thread?: string): Promise<Reply> {
+  const { workspace, invocation } = context;
+  const { threads } = await workspace.channels.get(invocation.channel);
+  const answerTs = (threads === false ? undefined : thread) ?? invocation.answerTs;
+  const place = { ...invocation, answerTs };
+  const reply = await startTest(workspace, place, expectChannel(context), target);
   // A private reply points to a run that goes on already, so nothing changed.
   return reply.kind === 'private' ? reply : { ...reply, audit: { target: nameTarget(target) } };
 }
@@ -198,7 +249,7 @@ async function testMentioned(context: ShortcutContext): Promise<Reply> {
   const [only, ...others] = projects;
   if (only === undefined) return openTestForm({ ...context, account: account.name });
   if (others.length > 0) return replyPrivately(chooseProjectMessage(projects, text));
-  return { kind: 'run', text, project: only.permalink };
+  return { kind: 'command', text, project: only.permalink };
 }
 
 /** Finds the projects that a message links to, else those that it names of the channel's account. */

@@ -16,7 +16,7 @@ import {
   projectUnfurl,
   type ShownProject,
   serverUnfurl,
-} from '../../views/unfurls/unfurl.ts';
+} from '../../views/unfurls/unfurl-messages.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../context.ts';
 import { findRefusal } from '../permission.ts';

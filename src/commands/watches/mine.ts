@@ -4,11 +4,13 @@ import { bold, code, dateTime } from '../../core/mrkdwn.ts';
 import { addDays, dayAt, instantAt } from '../../core/time/zone.ts';
 import { SCHEDULES } from '../../records/accounts.ts';
 import type { Watch } from '../../records/schedules.ts';
-import { removeSchedules } from '../../scheduler/schedules/start.ts';
+import { removeSchedules } from '../../scheduler/schedules/remove-schedules.ts';
 import { setUpWatch } from '../../scheduler/watches/watches.ts';
-import { context, say, withoutElement } from '../../views/blocks/message.ts';
+import { claimsMessage } from '../../views/accounts/identity-messages.ts';
+import { context, say, withoutElement } from '../../views/blocks/make-blocks.ts';
 import { MODE_WORDS } from '../../views/schedules/details.ts';
 import { readZone } from '../../workspace/slack-people.ts';
+import { listEventNames } from '../accounts/identity.ts';
 import type { Action } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -22,7 +24,7 @@ const muteAction: Action = {
   actionId: 'watch:mute',
   durable: true,
   change: 'watch mute',
-  async run(value, { invocation, workspace, message }) {
+  async handle(value, { invocation, workspace, message }) {
     const { account } = parseButton(z.object({ account: z.string() }), value);
     const [watch] = await listOwn(workspace, invocation.user, account);
     if (watch === undefined) throw noOwnWatch();
@@ -41,6 +43,14 @@ const muteAction: Action = {
 export const watchMine = defineCommand({
   name: 'watch mine',
   phrase: 'posts deployments as they happen',
+  synonyms: ['notify me', 'alert me', 'tell me', 'dm me', 'message me', 'watch me', 'watch my deployments'],
+  phrases: {
+    'notify|alert|tell|dm|message|ping|warn|inform me about|of|when|if|for|on my|mine|own *': '',
+    'watch|follow|track my|mine|me|own *': '',
+    'let me know when|if|about my|mine *': '',
+    'notifications|alerts for me|mine|my': '',
+    'notifications|alerts|notify|alert|subscribe|dm': '',
+  },
   summary: 'Sends you direct messages about your own deployments: failures, or all events',
   usage: '[all|failures|transitions]',
   examples: ['watch mine', 'watch mine all'],
@@ -48,7 +58,7 @@ export const watchMine = defineCommand({
   needsAccount: true,
   durable: true,
   args: z.object({ mode: z.string().optional() }),
-  async run({ mode: modeText }, requested) {
+  async handle({ mode: modeText }, requested) {
     const { invocation, workspace } = requested;
     const mode = modeText === undefined ? 'failures' : parseMode(modeText.toLowerCase());
     if (mode === undefined)
@@ -62,7 +72,11 @@ export const watchMine = defineCommand({
     if (claim === undefined) {
       // The command continues once the person has claimed a name.
       await workspace.waiting.keep(invocation, `watch mine ${mode} --account ${account.name}`, account.name);
-      return { kind: 'run', text: `me --account ${account.name}` };
+      const own = await resolveAccount({ ...requested, account: account.name });
+      const about = { account: account.name, user: invocation.user, word: workspace.word };
+      const question = `Which name does the service give you in ${code(account.name)}? You get direct messages about the deployments under that name.`;
+      const people = await listEventNames(requested, own);
+      return replyPrivately(claimsMessage(names, { ...about, names: people, question }, false));
     }
     const channel = await workspace.slack.openDirect(user);
     const watched = { channel, account, mode, user, requestId, person: user };
@@ -77,11 +91,16 @@ export const unwatchMine = defineCommand({
   name: 'unwatch mine',
   phrase: 'posts deployments as they happen',
   shownAs: 'unwatch',
+  synonyms: ['unwatch me', 'unnotify me'],
+  phrases: {
+    'stop|do|no|quit not? notify|notifying|dm|dming|alert|alerting|telling|messaging|pinging me *': '',
+    'unfollow|unsubscribe|unwatch|stop my|mine|me|own *': '',
+  },
   summary: 'Ends the direct messages about your own deployments',
   role: 'member',
   takesAccount: true,
   durable: true,
-  async run(_, { invocation, workspace, account }) {
+  async handle(_, { invocation, workspace, account }) {
     if (account !== undefined) await workspace.accounts.resolve(invocation, account);
     const own = await listOwn(workspace, invocation.user, account);
     if (own.length === 0) throw noOwnWatch();

@@ -2,31 +2,24 @@ import { AccountFailure, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import type { ProjectRef } from '../../core/project-ref.ts';
 import type { Watch } from '../../records/schedules.ts';
-import { isDoubtful, switchPushOn } from '../../scheduler/watches/push.ts';
+import { isDoubtful, switchPushOn } from '../../scheduler/watches/switch-push.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { scheduleCard } from '../../views/schedules/schedule.ts';
-import { pushModal, pushWords, WATCH_PUSH, WatchOrigin } from '../../views/watches/watch.ts';
+import { pushModal, pushWords, WATCH_PUSH, WatchOrigin } from '../../views/watches/watch-messages.ts';
 import { defineButton } from '../action.ts';
 import type { CommandContext } from '../context.ts';
-import { ScheduleButton } from '../schedules/lifecycle.ts';
-import {
-  expectAllowedThere,
-  replyWithEdited,
-  resolveSchedule,
-  toShownSchedule,
-} from '../schedules/schedules.ts';
+import { readOpenedFrom, replyWithEdited } from '../schedules/change-replies.ts';
+import { ScheduleButton } from '../schedules/schedule-commands.ts';
+import { expectAllowedThere, resolveSchedule } from '../schedules/schedule-replies.ts';
 import { FormFault, type Submission, type Submitted, type ViewState } from '../submission.ts';
 import { parseForm } from '../values.ts';
 
 /** “Hear within seconds”: opens the question. */
 export const pushAction = defineButton(ScheduleButton, {
   actionId: 'watch:push',
-  async run({ id, list }, context) {
+  async handle({ id, list }, context) {
     const { watch } = await findPushable(context, id);
-    const { channel, messageTs: ts } = context.invocation;
-    // Slack sends no content of a message that only the person sees, and Deckhand cannot edit it.
-    const canUpdate = context.message && channel !== undefined && ts !== undefined;
-    const origin = { id, account: watch.account, from: canUpdate ? { channel, ts, list } : undefined };
+    const { channel } = context.invocation;
+    const origin = { id, account: watch.account, channel, from: readOpenedFrom(context, list) };
     return { kind: 'modal', view: pushModal(origin, watch) };
   },
 });
@@ -49,9 +42,7 @@ async function submit(state: ViewState, context: CommandContext): Promise<Submit
   }
   const { PUBLIC_URL: publicUrl = '' } = workspace.config;
   const note = pushWords({ state: 'on', publicUrl }, publicUrl);
-  const change = { done: 'set up', user: watch.createdBy, note } as const;
-  const card = scheduleCard(toShownSchedule(watch), change);
-  return { kind: 'close', card: await replyWithEdited(context, watch, from, { what: 'watch push', card }) };
+  return { kind: 'close', card: await replyWithEdited(context, watch, from, { what: 'watch push', note }) };
 }
 
 async function findPushable(

@@ -1,50 +1,83 @@
 import { z } from 'zod';
 import { WATCH_MODES, type WatchMode } from '../../core/choices.ts';
 import { UserError } from '../../core/errors.ts';
-import type { Message } from '../../core/message.ts';
+import type { Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { indexNames, isPattern, MAX_PATTERN, matchesPattern } from '../../core/names.ts';
 import { isSameOrNone, type ProjectRef } from '../../core/project-ref.ts';
 import { type Account, SCHEDULES } from '../../records/accounts.ts';
-import type { Watch, WatchedServer, WorkingHours } from '../../records/schedules.ts';
-import { canBePushed, isPushFor } from '../../scheduler/watches/push.ts';
+import type { Watch, WorkingHours } from '../../records/schedules.ts';
+import { canBePushed, isPushFor } from '../../scheduler/watches/switch-push.ts';
 import { editWatch, setUpWatch, type WatchChoices } from '../../scheduler/watches/watches.ts';
-import { say } from '../../views/blocks/message.ts';
+import { say } from '../../views/blocks/make-blocks.ts';
 import { withOpened } from '../../views/blocks/shared-form.ts';
-import { describeWatched } from '../../views/schedules/details.ts';
-import { scheduleCard } from '../../views/schedules/schedule.ts';
-import { pushWords, WATCH_EDIT, watchModal, watchValues } from '../../views/watches/watch.ts';
-import { ServerNeeded } from '../../workspace/projects.ts';
+import { describeWatched, matchesWords } from '../../views/schedules/details.ts';
+import { pushWords, WATCH_EDIT, watchModal, watchValues } from '../../views/watches/watch-messages.ts';
+import { ServerNeeded } from '../../workspace/project-list.ts';
 import { readZone } from '../../workspace/slack-people.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
 import { replyPrivately } from '../replies.ts';
 import { ESCALATION_FLAGS, formatHour, readClock, readEscalation } from '../schedules/cadence-words.ts';
-import { editCommand } from '../schedules/edit.ts';
-import { scheduleCommands } from '../schedules/lifecycle.ts';
-import { changeCard, replyWithCard, replyWithNew, toShownSchedule } from '../schedules/schedules.ts';
+import { type DoneChange, replyWithChange, replyWithNew, retireCard } from '../schedules/change-replies.ts';
+import { editCommand } from '../schedules/edit-schedule.ts';
+import { scheduleCommands } from '../schedules/schedule-commands.ts';
+import { offerCard } from '../schedules/schedule-replies.ts';
 import { FormFault, readFields, showUnderField } from '../submission.ts';
 import { resolveProjectOrServer } from '../targets/resolve-target.ts';
 import {
   findChosenProject,
   findProjectForForm,
+  namesProject,
   resolveAccount,
   resolveProject,
-  resolveServer,
 } from '../targets/targets.ts';
 import { pushAction, pushForm } from './push.ts';
+import { joinServers, readServers } from './watched-servers.ts';
+
+const TELL = 'notify|alert|tell|warn|inform|message|ping|page|post|update|mention';
+const WHEN = 'when|if|whenever|once|as|that';
+const FAILS =
+  'fails|fail|failed|breaks|break|crashes|crash|dies|errors|failing|broken|down|unreachable|stops';
+const BEGINS = 'goes|is|gets|are|turns|starts|becomes|deployment|deployments|deploys|builds';
+const SHIPS = 'deploys|deployed|ships|changes|succeeds|finishes|releases|deploy|updates|updated|done';
+const WATCH_PHRASES = {
+  'follow|track|watch|subscribe to|for|over|out|on? +': '$1',
+  'add|create|new|start|set watch|alert|alerts|watching|following for|of|on|up? +': '$1',
+  'keep an? eye on? +': '$1',
+  'watch|follow|subscribe|post|show failures|failed|errors|failure of|for|in|on +': '$1 failures',
+  [`${TELL} @ ${WHEN} + ${BEGINS}? ${FAILS} *`]: '$2 failures --mention $1',
+  [`${TELL} @ about|of|on|for + failures?`]: '$2 failures --mention $1',
+  [`${TELL} me ${WHEN} + ${BEGINS}? ${FAILS} *`]: '$1 failures --mention me',
+  [`${TELL} me about|of|on|for +`]: '$1 failures --mention me',
+  [`let me know ${WHEN}|about|of + ${BEGINS}? ${FAILS} *`]: '$1 failures --mention me',
+  [`${TELL} us|everyone|everybody|here|channel|team|people|to? ${WHEN} + ${BEGINS}? ${FAILS} *`]:
+    '$1 failures',
+  [`${TELL} us|everyone|everybody|here|channel|team|people? about|of|on|for +`]: '$1 failures',
+  [`let us|everyone know ${WHEN}|about|of + ${BEGINS}? ${FAILS} *`]: '$1 failures',
+  [`${TELL} us|me|everyone|here|channel|team? ${WHEN} + ${BEGINS}? ${SHIPS} *`]: '$1 all',
+  [`let us|me know ${WHEN} + ${BEGINS}? ${SHIPS} *`]: '$1 all',
+  [`${TELL} ${WHEN} + ${BEGINS}? ${FAILS} *`]: '$1 failures',
+  'failures|alerts|notifications|updates|deployments for|of|on|from + here|now': '$1 failures',
+};
 
 const watch = defineCommand({
   name: 'watch',
   phrase: 'posts deployments as they happen',
-  synonyms: ['subscribe', 'watch add'],
+  synonyms: ['subscribe', 'watch add', 'follow', 'track'],
+  phrases: WATCH_PHRASES,
   summary:
     'Posts what happens in a project or in all: all events, failures only, or changes between failing and passing',
   usage:
-    '[project|all] [all|failures|transitions] [--server <server>] [--hours <from>-<to>] [--mention <@person|@group>] [--after <minutes>m]',
+    '[project|pattern|all] [all|failures|transitions] [--server <servers>] [--not <servers>] [--hours <from>-<to>] [--mention <@person|@group>] [--after <minutes>m]',
   examples: [
     'watch storefront failures',
     'watch all transitions',
+    'watch shop-* failures',
     'watch storefront --server web-1',
+    'watch storefront --server web-1,web-2',
+    'watch storefront --not staging',
     'watch storefront --hours 9-18',
     'watch storefront failures --mention @oncall --after 15m',
   ],
@@ -53,41 +86,94 @@ const watch = defineCommand({
   isPosted: true,
   durable: true,
   rest: true,
-  flags: ['server', 'hours', 'mention', 'after'],
+  flags: ['server', 'not', 'hours', 'mention', 'after'],
   args: z.object({
     words: z.string().optional(),
     server: z.string().optional(),
+    not: z.string().optional(),
     hours: z.string().optional(),
     ...ESCALATION_FLAGS,
   }),
-  async run({ words, server, hours, mention, after }, context) {
-    const { invocation, workspace } = context;
+  async handle({ words, server, not, ...others }, context) {
+    const flags = { ...others, server: joinServers(server, not) };
     const options = readWatchWords(words?.split(' ') ?? []);
-    const read = hours === undefined ? undefined : readHours(hours);
-    const channel = expectChannel(context);
-    const { kind, watch: schedule } = await setUpWatch(workspace, {
-      channel,
-      ...(await resolveWatched(options, server, context)),
-      hours: read && { ...read, zone: await readZone(workspace, invocation.user) },
-      escalation: await readEscalation(context, { mention, after }),
-      mode: options.mode,
-      user: invocation.user,
-      requestId: invocation.requestId,
-    });
-    if (kind === 'same') return replyPrivately(say(`:eyes: Already watching ${describeWatched(schedule)}.`));
-    if (kind === 'new') return replyWithNew(context, schedule, 'watch', await drawNew(context, schedule));
-    const done = kind === 'changed' ? 'edited' : kind;
-    return replyWithCard(context, schedule, changeCard(schedule, done, context), { what: 'watch' });
+    const names = await splitProjects(context, options.project);
+    const [first, ...more] = names;
+    if (more.length === 0) return setUp(options, flags, context);
+    // All are looked up before the first one is set up.
+    for (const project of names) await resolveWatched({ ...options, project }, flags.server, context);
+    const replies = [await setUp({ ...options, project: first }, flags, context)];
+    for (const project of more) {
+      const requestId = `${context.invocation.requestId} ${project}`;
+      const own = { ...context, invocation: { ...context.invocation, requestId } };
+      replies.push(await setUp({ ...options, project }, flags, own));
+    }
+    return { kind: 'several', replies, audit: replies.flatMap(({ audit }) => audit ?? []) };
   },
   actions: [pushAction],
   submissions: [pushForm],
 });
 
-async function drawNew({ invocation, workspace }: CommandContext, schedule: Watch): Promise<Message> {
+interface WatchFlags {
+  server?: string | undefined;
+  hours?: string | undefined;
+  mention?: string | undefined;
+  after?: string | undefined;
+}
+
+async function setUp(
+  options: WatchWords,
+  { server, hours, mention, after }: WatchFlags,
+  context: CommandContext,
+): Promise<Reply> {
+  const { invocation, workspace } = context;
+  const read = hours === undefined ? undefined : readHours(hours);
+  const channel = expectChannel(context);
+  const { kind, watch: schedule } = await setUpWatch(workspace, {
+    channel,
+    ...(await resolveWatched(options, server, context)),
+    hours: read && { ...read, zone: await readZone(workspace, invocation.user) },
+    escalation: await readEscalation(context, { mention, after }),
+    mode: options.mode,
+    user: invocation.user,
+    requestId: invocation.requestId,
+  });
+  const already = say(`:eyes: Already watching ${describeWatched(schedule)}.`);
+  if (kind === 'same') return replyPrivately(await offerCard(context, already));
+  if (kind === 'new') return replyWithNew(context, schedule, 'watch', await describeNew(context, schedule));
+  await retireCard(workspace, schedule);
+  const done = kind === 'changed' ? 'edited' : kind;
+  return replyWithChange(context, { schedules: [schedule], done, what: 'watch' }, {});
+}
+
+const BETWEEN_NAMES = /,|\band\b|[&+]/i;
+
+/** The names in "storefront, search" and "storefront and search", unless a project is called so. */
+async function splitProjects(context: CommandContext, words: string | undefined): Promise<readonly string[]> {
+  if (words === undefined || !BETWEEN_NAMES.test(words)) return [];
+  const account = await resolveAccount(context, SCHEDULES);
+  if (await namesProject(context, account, words)) return [];
+  return [...new Set(words.split(BETWEEN_NAMES).map((name) => name.trim()))].filter((name) => name !== '');
+}
+
+async function describeNew(
+  { workspace }: CommandContext,
+  schedule: Watch,
+): Promise<Pick<DoneChange, 'note' | 'canBePushed'>> {
   const push = (await workspace.pushes.list(schedule.account)).find((one) => isPushFor(one, schedule));
-  const card = { ...toShownSchedule(schedule), canBePushed: canBePushed(workspace, schedule, push) };
-  const note = pushWords(push, workspace.config.PUBLIC_URL);
-  return scheduleCard(card, { done: 'set up', user: invocation.user, note });
+  const note = pushWords(push, workspace.config.PUBLIC_URL) ?? (await describeMatches(workspace, schedule));
+  return { note, canBePushed: canBePushed(workspace, schedule, push) };
+}
+
+/** Says which projects a pattern means now, so that a mistake in it is seen at once; mrkdwn. */
+async function describeMatches(
+  { accounts, projects }: Workspace,
+  { account: name, pattern }: Watch,
+): Promise<string | undefined> {
+  if (pattern === undefined) return undefined;
+  const all = await projects.list(await accounts.resolve(SCHEDULES, name));
+  const matches = all.filter((project) => matchesPattern(pattern, project));
+  return matchesWords(matches.map((project) => project.name));
 }
 
 /** Resolves the target with the key that reads the feed. */
@@ -95,21 +181,30 @@ async function resolveWatched(
   words: WatchWords,
   serverName: string | undefined,
   context: CommandContext,
-): Promise<{ account: Account } & Pick<Watch, 'project' | 'server'>> {
-  if (words.isAll) {
+): Promise<{ account: Account } & Pick<Watch, 'project' | 'pattern' | 'server'>> {
+  const isNamed =
+    words.isAll && (await namesProject(context, await resolveAccount(context, SCHEDULES), ALL_WORD));
+  if (isNamed) return resolveWatched({ ...words, isAll: false, project: ALL_WORD }, serverName, context);
+  const isAll = words.isAll || words.project === '*';
+  const pattern = isAll ? undefined : await readPattern(context, words.project);
+  if (isAll || pattern !== undefined) {
     const account = await resolveAccount(context, SCHEDULES);
-    // The service lists servers by project, so every event is searched for the name.
-    return {
-      account,
-      project: undefined,
-      server: serverName === undefined ? undefined : watchedServer(serverName),
-    };
+    const server = serverName === undefined ? undefined : await readServers(context, { account }, serverName);
+    return { account, project: undefined, pattern, server };
   }
   const { account, project, server: named } = await resolveProjectAndMode(context, words.project, serverName);
   const serverText = serverName ?? named;
   const server =
-    serverText === undefined ? undefined : await resolveServer(context, account, project, serverText);
-  return { account, project, server: server && watchedServer(server) };
+    serverText === undefined ? undefined : await readServers(context, { account, project }, serverText);
+  return { account, project, server };
+}
+
+/** The words as a pattern; undefined if they have no star, or are the whole name of a project. */
+async function readPattern(context: CommandContext, words: string | undefined): Promise<string | undefined> {
+  if (words === undefined || !isPattern(words)) return undefined;
+  const account = await resolveAccount(context, SCHEDULES);
+  const projects = await context.workspace.projects.list(account);
+  return (await indexNames(projects)).find(words).length > 0 ? undefined : words.slice(0, MAX_PATTERN);
 }
 
 /**
@@ -133,16 +228,11 @@ async function resolveProjectAndMode(
   }
 }
 
-/** A server as a watch stores it; a server of any project has only a name. */
-function watchedServer(server: WatchedServer | string): WatchedServer {
-  const { identifier, name } = typeof server === 'string' ? { identifier: server, name: server } : server;
-  return { identifier: identifier.slice(0, 200), name: name.slice(0, 200) };
-}
-
 const Typed = z.string().trim().optional();
 const Fields = z.object({
   mode: z.enum(WATCH_MODES, { error: 'Choose what it posts.' }),
   project: z.string().optional(),
+  pattern: Typed.pipe(z.string().max(MAX_PATTERN).optional()),
   server: Typed,
   hours: Typed,
   ...ESCALATION_FLAGS,
@@ -150,21 +240,24 @@ const Fields = z.object({
 
 const watchEdit = editCommand('watch', {
   callbackId: WATCH_EDIT,
-  async draw({ workspace }, schedule, from) {
+  async draw({ invocation, workspace }, schedule, from) {
     const { id, account } = schedule;
+    const origin = { id, account, channel: invocation.channel, from };
     const project = await findProjectForForm(workspace, account, schedule.project);
-    return withOpened(watchModal({ id, account, from }, { ...schedule, project }), watchValues(schedule));
+    return withOpened(watchModal(origin, { ...schedule, project }), watchValues(schedule));
   },
   readValues: watchValues,
   together: [
-    ['project', 'server'],
+    ['project', 'pattern', 'server'],
     ['mention', 'after'],
   ],
   readChoices: (state, context, schedule) => readChoices(context, schedule, readFields(Fields, state)),
   async save(workspace, schedule, choices, expectSame) {
     const edited = await editWatch(workspace, schedule, choices, expectSame);
     if (edited !== 'taken') return edited;
-    throw new FormFault({ project: 'This channel already watches this project and server.' });
+    throw new FormFault({
+      project: 'Another watch of this channel has this project and server. Choose others, or edit that one.',
+    });
   },
 });
 
@@ -172,8 +265,24 @@ const watchEdit = editCommand('watch', {
 async function readChoices(
   context: CommandContext,
   before: Watch,
-  { mode, project: projectName, server: serverText, hours, mention, after }: z.infer<typeof Fields>,
+  {
+    mode,
+    project: projectName,
+    pattern: typed,
+    server: serverText,
+    hours,
+    mention,
+    after,
+  }: z.infer<typeof Fields>,
 ): Promise<WatchChoices> {
+  // A star alone means all projects.
+  const pattern = typed === '*' ? undefined : typed || undefined;
+  if (projectName && pattern !== undefined)
+    throw new FormFault({
+      pattern: 'Choose one project, or projects by their names. Leave the other empty.',
+    });
+  if (pattern !== undefined && !isPattern(pattern))
+    throw new FormFault({ pattern: 'Put a star where any text may stand, e.g. shop-*.' });
   const { invocation, workspace } = context;
   const account = await workspace.accounts.resolve(SCHEDULES, before.account);
   const project = projectName
@@ -183,14 +292,14 @@ async function readChoices(
   const isSame = isSameOrNone(project, before.project) && serverText === before.server?.name;
   const server = async (): Promise<Watch['server']> => {
     if (isSame || !serverText) return isSame ? before.server : undefined;
-    if (project === undefined) return watchedServer(serverText);
-    const look = () => resolveServer(context, account, project, serverText);
-    return watchedServer(await showUnderField('server', look, 'The project has no such server.'));
+    const look = () => readServers(context, { account, project }, serverText);
+    return showUnderField('server', look, 'There is no such server.');
   };
   const times = hours ? await showUnderField('hours', () => readHours(hours)) : undefined;
   return {
     mode,
     project,
+    pattern,
     server: await server(),
     // Existing hours keep their zone; new ones get the person's.
     hours: times && { ...times, zone: before.hours?.zone ?? (await readZone(workspace, invocation.user)) },
@@ -221,7 +330,8 @@ const MODES: Readonly<Record<string, WatchMode>> = {
   all: 'all',
   everything: 'all',
 };
-const ALL = new Set(['all', 'everything']);
+const ALL_WORD = 'all';
+const ALL = new Set([ALL_WORD, 'everything']);
 
 /** Splits the words after `watch` into a project and a mode. Pure. */
 export function readWatchWords(words: readonly string[]): WatchWords {

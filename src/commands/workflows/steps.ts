@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { beginTest } from '../../scheduler/test-access/start-test.ts';
 import { type ActivityStats, getActivity } from '../../service/activity.ts';
-import { LIMITS, plainText } from '../../views/blocks/message.ts';
+import { LIMITS, plainText } from '../../views/blocks/make-blocks.ts';
 import type { OptionSource } from '../action.ts';
-import { expectServiceRange, readActivityWords } from '../activity/activity.ts';
+import { expectServiceRange, readActivityWords } from '../activity/activity-words.ts';
 import { projectPicker, serverPicker } from '../option-sources.ts';
 import { resolveAccount, resolveProject, resolveTestTarget } from '../targets/targets.ts';
 import { defineStep, type WorkflowStep } from '../workflow-step.ts';
@@ -20,7 +20,7 @@ const testAccess = defineStep({
   command: 'test',
   inputs: z.object({ project: Text, server: Text, channel: Text, account: Text }),
   actsIn: ({ channel }) => channel,
-  async run({ project: projectName, server, channel, account: accountName }, context) {
+  async handle({ project: projectName, server, channel, account: accountName }, context) {
     if (projectName === undefined) throw new UserError('Name the project.');
     const { workspace, invocation } = context;
     const { account, project } = await resolveProject({ ...context, account: accountName }, projectName);
@@ -38,7 +38,7 @@ const testAccess = defineStep({
 const deploymentStatistics = defineStep({
   command: 'activity',
   inputs: z.object({ range: Text, account: Text }),
-  async run({ range: rangeText, account: accountName }, context) {
+  async handle({ range: rangeText, account: accountName }, context) {
     const { range: words, project } = readActivityWords(rangeText?.split(' ') ?? []);
     if (project !== undefined)
       throw new UserError('The ranges are today, last_7_days, last_30_days and this_week.');
@@ -47,7 +47,8 @@ const deploymentStatistics = defineStep({
     const { stats } = await context.workspace.accounts.use(account, (client) =>
       getActivity(client, { range, stats: true }),
     );
-    if (stats === undefined) throw new UserError('The service gave no figures.');
+    if (stats === undefined)
+      throw new UserError('The service gave no figures. Run the step again later, or choose another range.');
     return { outputs: createOutputs(stats) };
   },
 });
@@ -58,7 +59,7 @@ function defineChoices(command: string, picker: OptionSource): WorkflowStep {
     command,
     isMenu: true,
     inputs: z.object({ query: Text, project: Text, account: Text }),
-    async run({ query = '', ...target }, context) {
+    async handle({ query = '', ...target }, context) {
       const choices = await picker.options(query, {
         ...context,
         blockId: '',

@@ -27,7 +27,7 @@ describe('activity', () => {
     world,
   }) => {
     const shown = await ask(world, '/deckhand activity');
-    expect(shown).toContain('Activity of `acme`, the last 7 days: 14 events');
+    expect(shown).toContain('Activity of acme, the last 7 days: 14 events');
     expect(shown).toContain('America/New_York');
     expect(shown).toContain('page 1 of 2');
     expect(shown).not.toContain('data_visualization');

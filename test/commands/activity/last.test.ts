@@ -47,7 +47,14 @@ describe('what was deployed', () => {
       expect(one).toContain('*web-1*');
       expect(one).not.toContain('*web-2*');
     }
-    expect(await say('last billing-api')).toContain('knows no deployment of *Billing API* in `acme`');
+    expect(await say('last billing-api')).toContain('knows no deployment of Billing API in acme');
+  });
+
+  it('has failed, although somebody cancelled the next deployment', async () => {
+    await deploy('aaaaaaa1', ['web-1']);
+    await deploy('bbbbbbb1', ['web-1'], { event: 'deploy_failed' });
+    await deploy('ccccccc1', ['web-1'], { event: 'deploy_cancelled' });
+    expect(await say('last storefront')).toContain(':x: Failed since: `bbbbbbb` by Kim Lee');
   });
 
   it('says that a revision is back, and from when to when it was live', async () => {
@@ -63,6 +70,12 @@ describe('what was deployed', () => {
     );
     await deploy('aaaaaaa1', ['web-1']);
     expect(await say('last storefront')).toContain(`live <!date^${from}^`);
+    const rewind = `:rewind: back to \`aaaaaaa\`, live <!date^${from}^`;
+    expect((await say('history storefront')).split(rewind)).toHaveLength(3);
+    expect(await say('activity storefront')).toContain(rewind);
+    // On another server it is new.
+    await deploy('aaaaaaa1', ['web-2']);
+    expect((await say('history storefront')).split(rewind)).toHaveLength(3);
   });
 
   it('is listed for a project, a server or a person, without other events', async () => {
@@ -70,19 +83,16 @@ describe('what was deployed', () => {
     await deploy('bbbbbbb1', ['web-2'], { user: 'Marta Nand' });
     await deploy('', [], { event: 'server_created', user: 'Marta Nand' });
     for (const [words, title] of [
-      ['history storefront', 'Deployments of *Storefront* in `acme`, the last 90 days: 2 deployments'],
-      [
-        'history of web-2',
-        'Deployments of *web-2* of *Storefront* in `acme`, the last 90 days: 1 deployment',
-      ],
+      ['history storefront', 'Deployments of Storefront in acme, the last 90 days: 2 deployments'],
+      ['history of web-2', 'Deployments of web-2 of Storefront in acme, the last 90 days: 1 deployment'],
       [
         'history storefront web-2 30d',
-        'Deployments of *web-2* of *Storefront* in `acme`, the last 30 days: 1 deployment',
+        'Deployments of web-2 of Storefront in acme, the last 30 days: 1 deployment',
       ],
-      ['history marta', 'Deployments of *Marta Nand* in `acme`, the last 90 days: 1 deployment'],
-      ['activity Marta Nand', 'Activity of *Marta Nand* in `acme`, the last 7 days: 2 events'],
+      ['history marta', 'Deployments of Marta Nand in acme, the last 90 days: 1 deployment'],
+      ['activity Marta Nand', 'Activity of Marta Nand in acme, the last 7 days: 2 events'],
       ['activity kim today stats', '1 deployment: 1 succeeded'],
-      ['activity web-2', 'Activity of *web-2* of *Storefront* in `acme`, the last 7 days: 1 event'],
+      ['activity web-2', 'Activity of web-2 of Storefront in acme, the last 7 days: 1 event'],
     ] as const)
       expect(await say(words)).toContain(title);
     await deploy('ccccccc1', ['web-1'], { user: 'Kim Park' });

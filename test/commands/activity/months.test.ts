@@ -47,6 +47,8 @@ describe('the figures of a project', () => {
       expect(shown).toContain(figures);
       expect(shown).not.toContain('Whole account');
     }
+    const week = await ask(world, '/deckhand activity 7d stats storefront', 'admin');
+    expect(week).toContain('As many deployments, success rate 85.7 %, as in the 7 days before');
     expect(await ask(world, '/deckhand activity 14d stats', 'admin')).toContain('448 deployments: ');
     expect(await ask(world, '/deckhand activity 90d storefront', 'admin')).toContain('page 1 of 4');
 
@@ -82,6 +84,18 @@ describe('the figures of a project', () => {
     expect(second).toContain('200 deployments: 200 succeeded');
     expect(second).toContain(`counted since ${since}`);
     expect(second).toContain(`not counted: <!date^${last / 1000}^`);
+  });
+
+  it('say so too if the service reports one of the latest 100 events twice', async () => {
+    const twice = { account: ACCOUNT, project: 'storefront', endRef: 'abc1234', user: 'Kim' };
+    for (const day of [1, 2]) {
+      if (day === 2) await world.time.advance(DAY);
+      for (let at = 1; at < 120; at += 1) deploy('storefront', true, at / 10);
+      for (const ms of [5_000, 2_000])
+        world.service.world.addDeployment({ ...twice, endedAt: world.time.now() - ms });
+      const shown = await ask(world, '/deckhand activity 30d stats storefront', 'admin');
+      expect(shown).toContain(day === 1 ? 'counted since' : 'not counted: ');
+    }
   });
 
   it('have an event of the future as of when it was read, and one that arrives late on its day', async () => {

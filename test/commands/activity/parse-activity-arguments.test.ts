@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readActivityWords } from '../../../src/commands/activity/activity.ts';
+import { readActivityWords } from '../../../src/commands/activity/activity-words.ts';
 
 const NOTHING = { range: undefined, stats: false, project: undefined };
 
@@ -19,7 +19,7 @@ describe('the words after activity', () => {
     expect(readActivityWords(typed === '' ? [] : typed.split(' '))).toEqual({ ...NOTHING, ...expected });
   });
 
-  it.each(['401d', '2 years', '24h', 'this year', 'yesterday', 'today 7d'])(
+  it.each(['401d', '2 years', '24h', 'this year', 'yesterday 7d', 'today 7d'])(
     '%j is refused with the ranges there are',
     (typed) => {
       expect(() => readActivityWords(typed.split(' '))).toThrow(

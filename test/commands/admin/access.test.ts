@@ -37,11 +37,11 @@ describe('"Ask for access" on a refusal', () => {
     await told(
       world,
       'admin',
-      'asks for the role *operator*, to use `use`. With it they can change things at the service',
+      'asks for the role operator, to use use. With it they can change things at the service',
     );
     await answer(world, 'access:allow');
-    await told(world, 'member', 'gave you the role *operator*');
-    await told(world, 'admin', 'gave <@U0BEN> the role *operator*. They can change things');
+    await told(world, 'member', 'gave you the role operator');
+    await told(world, 'admin', 'gave <@U0BEN> the role operator. They can change things');
     await world.as('member').command(CHANNEL, '/deckhand use storefront');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length === 1);
     expect(await audited(world)).toEqual(
@@ -51,10 +51,10 @@ describe('"Ask for access" on a refusal', () => {
       ]),
     );
     await askFor(world, '/deckhand audit');
-    await told(world, 'admin', 'asks for the role *admin*');
+    await told(world, 'admin', 'asks for the role admin');
     world.slack.fault({ method: 'conversations.open', error: 'user_disabled' });
     await answer(world, 'access:allow');
-    await told(world, 'admin', 'gave <@U0BEN> the role *admin*');
+    await told(world, 'admin', 'gave <@U0BEN> the role admin');
     // The admin who names the first one stays one.
     expect((await rolesOf(world).grants())?.admin).toEqual([PEOPLE.admin, PEOPLE.member]);
   });
@@ -72,7 +72,7 @@ describe('"Ask for access" on a refusal', () => {
     await world.slack.until(() => shown().includes('Asked <@U0ANN>'), { what: 'the answer in the form' });
     expect(shown()).not.toContain('access:ask');
     expect(shown()).toContain('"cadence"');
-    await told(world, 'admin', 'asks for the role *operator*');
+    await told(world, 'admin', 'asks for the role operator');
     expect(dms(world, 'member')).toEqual([]);
   });
 
@@ -116,8 +116,8 @@ describe('"Ask for access" on a refusal', () => {
       const grants = { admin: [PEOPLE.admin, PEOPLE.billing], billing: [], changedBy: PEOPLE.admin };
       await rolesOf(world).set({ ...grants, operator: [PEOPLE.member], changedAt: 0 });
       await answer(world, actionId);
-      await told(world, 'billing', 'holds the role *operator* already');
-      await told(world, 'admin', 'holds the role *operator* already');
+      await told(world, 'billing', 'holds the role operator already');
+      await told(world, 'admin', 'holds the role operator already');
       const words = dms(world, 'member').map(({ text }) => text);
       expect(words).toEqual(actionId === 'access:deny' ? [] : [expect.stringContaining('You hold the role')]);
       expect(await rolesOf(world).holds(PEOPLE.member, 'operator')).toBe(true);
@@ -134,7 +134,7 @@ describe('"Ask for access" on a refusal', () => {
     // Slack did not show the first answer.
     world.slack.fault({ method: 'chat.update', error: 'internal_error', times: 9 });
     await answer(world, 'access:allow');
-    await told(world, 'member', 'gave you the role *operator*');
+    await told(world, 'member', 'gave you the role operator');
     world.slack.clearFaults();
     await name(world, [PEOPLE.admin]);
     await world.as('admin').click({ channel, ts }, { actionId: 'access:allow' });
@@ -200,7 +200,7 @@ describe('"Ask for access" on a refusal', () => {
     const refusal = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1);
     await rolesOf(world).give(PEOPLE.member, 'admin', 'U0A1');
     await world.as('member').click({ channel: CHANNEL, ts: refusal?.ts ?? '' }, { actionId: 'access:ask' });
-    await answered('You hold the role *admin* now');
+    await answered('You hold the role admin now');
     expect(asked()).toHaveLength(3);
   });
 

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect } from 'vitest';
 import { BACKUP } from '../../../src/cli/backup.ts';
 import { DOCTOR } from '../../../src/cli/doctor.ts';
-import { runProgram } from '../../../src/cli/program.ts';
+import { callProgram } from '../../../src/cli/program.ts';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { openBackend } from '../../../src/open.ts';
 import { recordBackup } from '../../../src/store/open-store.ts';
@@ -20,7 +20,7 @@ const test = base.extend('connected', () => true).extend('worldOptions', (): Tes
 
 const OFFERS =
   'steps of deployments, logs of steps, commits that wait, lists of integrations, single integrations, ' +
-  'removal of integrations, another try for managed servers, status of billing';
+  'removal of integrations, notices of failed checks, another try for managed servers, status of billing';
 
 describe('doctor', () => {
   test('says what the key may not do, and who may, without calling it a problem', async ({ world }) => {
@@ -67,7 +67,7 @@ describe('doctor', () => {
       SERVICE_BASE_URL,
       STORE_URL,
     };
-    const run = (env = {}) => runProgram(DOCTOR, [], { ...MIN_ENV, ENCRYPTION_KEYS, ...settings, ...env });
+    const run = (env = {}) => callProgram(DOCTOR, [], { ...MIN_ENV, ENCRYPTION_KEYS, ...settings, ...env });
     world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
     const here = await ask(world, '/deckhand doctor');
     expect(here).toContain('Everything works');
@@ -101,19 +101,19 @@ ok     The service also offers: ${OFFERS}
     const env = { ...MIN_ENV, ENCRYPTION_KEYS, SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL };
     const { close } = await openBackend(STORE_URL, { clock: systemClock });
     await close();
-    const { code, out } = await runProgram(DOCTOR, [], env);
+    const { code, out } = await callProgram(DOCTOR, [], env);
     expect(out).toContain('note   Accounts: none is connected; an admin can run /deckhand connect\n');
     expect([code, out]).toEqual([0, expect.not.stringContaining('FAULT')]);
 
     // The other checks need no Slack.
-    const away = await runProgram(DOCTOR, [], { ...env, SLACK_API_URL: 'http://127.0.0.1:9/api/' });
+    const away = await callProgram(DOCTOR, [], { ...env, SLACK_API_URL: 'http://127.0.0.1:9/api/' });
     expect(away.code).toBe(1);
     expect(away.out.match(/^FAULT.*$/gm)).toEqual([
       'FAULT  Slack: Slack cannot be reached: the connection was refused',
     ]);
     for (const what of ['Store: answers', 'Scheduler: no due', 'Accounts: none'])
       expect(away.out).toContain(what);
-    const refused = await runProgram(DOCTOR, [], { ...env, SLACK_BOT_TOKEN: 'xoxb-wrong' });
+    const refused = await callProgram(DOCTOR, [], { ...env, SLACK_BOT_TOKEN: 'xoxb-wrong' });
     expect(refused.out).toContain('FAULT  Slack: Slack refuses it: invalid_auth\n');
     expect(refused.out).toContain('Store: answers');
   });
@@ -124,7 +124,7 @@ ok     The service also offers: ${OFFERS}
     const { SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL } = world.config;
     const env = { ...MIN_ENV, ENCRYPTION_KEYS, SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL };
     const signingSecret = () =>
-      runProgram(DOCTOR, [], env).then(({ out }) => out.match(/^.*Signing secret.*$/m)?.[0]);
+      callProgram(DOCTOR, [], env).then(({ out }) => out.match(/^.*Signing secret.*$/m)?.[0]);
     await sendSigned(world, 'command=%2Fdeckhand', { signature: `v0=${'f'.repeat(64)}` });
     expect(await world.logged('signature_refused')).toContain('check SLACK_SIGNING_SECRET');
     await expect.poll(signingSecret).toMatch(/^FAULT {2}Signing secret: .* Check SLACK_SIGNING_SECRET$/);
@@ -147,10 +147,10 @@ ok     The service also offers: ${OFFERS}
   test('from a shell says that a nightly backup was not made', async ({ world }) => {
     const { SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL } = world.config;
     const env = { ...MIN_ENV, ENCRYPTION_KEYS, SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL };
-    const backup = () => runProgram(DOCTOR, [], env).then(({ out }) => out.match(/^.*Backup: .*$/m)?.[0]);
+    const backup = () => callProgram(DOCTOR, [], env).then(({ out }) => out.match(/^.*Backup: .*$/m)?.[0]);
     expect(await backup()).toBeUndefined();
     const folder = await temporaryFolder();
-    expect(await runProgram(BACKUP, ['--nightly', join(folder, 'copy')], env)).toMatchObject({
+    expect(await callProgram(BACKUP, ['--nightly', join(folder, 'copy')], env)).toMatchObject({
       code: 0,
       err: '',
     });
@@ -162,7 +162,7 @@ ok     The service also offers: ${OFFERS}
       /^FAULT {2}Backup: the latest was made at 2.*, and the nightly one since then was not$/,
     );
     // One by hand does not end the nightly ones.
-    await runProgram(BACKUP, [join(folder, 'other')], env);
+    await callProgram(BACKUP, [join(folder, 'other')], env);
     expect(await backup()).toMatch(/^FAULT/);
   });
 
@@ -176,7 +176,7 @@ ok     The service also offers: ${OFFERS}
         `INSERT INTO deckhand_jobs (queue, workspace, data, due) VALUES ('note', 'T1', '{}', ${late})`,
       );
       database.close();
-      const { code, out } = await runProgram(DOCTOR, [], env);
+      const { code, out } = await callProgram(DOCTOR, [], env);
       expect(code).toBe(1);
       expect(out).toMatch(/^FAULT {2}Scheduler: A job has been due for 3 min/m);
     });
@@ -193,7 +193,7 @@ describe('the clock in doctor', () => {
   test('is wrong once requests were refused for their time for a quarter of an hour', async ({ world }) => {
     const { SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL } = world.config;
     const env = { ...MIN_ENV, ENCRYPTION_KEYS, SLACK_BOT_TOKEN, SLACK_API_URL, STORE_URL };
-    const clock = () => runProgram(DOCTOR, [], env).then(({ out }) => out.match(/^.*Clock: .*$/m)?.[0]);
+    const clock = () => callProgram(DOCTOR, [], env).then(({ out }) => out.match(/^.*Clock: .*$/m)?.[0]);
     const refuse = () => sendSigned(world, 'command=%2Fdeckhand', { offset: -4_000 });
     await ask(world, '/deckhand whoami');
     await refuse();

@@ -23,7 +23,7 @@ describe('roles', () => {
   test('roles are held from the moment they are set, and lost from the moment they are taken', async ({
     world,
   }) => {
-    expect(await ask(world, '/deckhand use storefront')).toContain('Only operators can do this');
+    expect(await ask(world, '/deckhand use storefront')).toContain('Only operators can use');
     const said = await set(world, {
       admin: [PEOPLE.admin],
       operator: [PEOPLE.member],
@@ -47,7 +47,7 @@ describe('roles', () => {
     await set(world, { admin: [PEOPLE.admin], operator: [], billing: [] });
 
     const refusal = await ask(world, '/deckhand use none');
-    expect(refusal).toContain('Only operators can do this');
+    expect(refusal).toContain('Only operators can use');
     expect(refusal).toContain(`<@${PEOPLE.admin}> can give you access`);
     expect(await ask(world, '/deckhand invoices', 'billing')).toContain(
       'Only people with the billing role can see invoices',

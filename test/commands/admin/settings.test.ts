@@ -37,7 +37,7 @@ describe('settings', () => {
       layout: 'full',
       zone: 'Europe/Lisbon',
     });
-    expect(me.told().at(-1)).toContain('*Billing API* (`billing-api`)');
+    expect(me.told().at(-1)).toContain('Billing API (billing-api)');
     await me.open('settings');
     expect(me.block('project')).toMatchObject({ element: { initial_option: { value: 'billing-api' } } });
     expect(me.block('zone')).toMatchObject({ element: { initial_option: { value: 'Europe/Lisbon' } } });
@@ -52,7 +52,7 @@ describe('settings', () => {
     world.service.faults.add({ path: '/**', drop: true });
     await me.open('settings');
     await me.submit({ layout: 'full' });
-    await world.slack.until(() => me.told().at(-1)?.includes('layout *full*') === true);
+    await world.slack.until(() => me.told().at(-1)?.includes('layout full') === true);
     expect(await stored()).toMatchObject({ project: { permalink: 'gone-since' } });
     await me.open('settings');
     await me.submit({ layout: 'compact', project: null, zone: null });

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addTimed } from '../../../src/scheduler/schedules/start.ts';
+import { addTimed } from '../../../src/scheduler/schedules/start-schedule.ts';
 import { DAY, type DigestWorld, HOUR, openDigestWorld } from '../../scheduler/digests/digest-world.ts';
-import { answerTo, ask, shareList } from '../../support/asking.ts';
+import { answerTo, ask, isCard, shareList } from '../../support/asking.ts';
+import { choose } from '../../support/failure-menu.ts';
 import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM } from '../../support/test-world.ts';
+
+type Option = { text: { text: string }; value: string };
 
 describe('digest', () => {
   let world: DigestWorld;
@@ -13,6 +16,8 @@ describe('digest', () => {
 
   const digests = () => world.app.workspaces.open(TEAM).schedules.list('digest');
   const last = () => world.slack.messages(TEAM, CHANNEL).at(-1);
+  const answer = () => world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
+  const card = () => world.slack.messages(TEAM, CHANNEL).find(isCard);
   const list = async (line = 'digest list') => {
     return JSON.stringify((await shareList(world, line)).blocks);
   };
@@ -21,17 +26,17 @@ describe('digest', () => {
   const click = (ts: string | undefined, actionId: string, who: 'admin' | 'member' = 'admin') =>
     world.as(who).click({ channel: CHANNEL, ts: ts ?? '' }, { actionId });
 
-  it('add says in the channel what was set up, by default for seven days in the person’s zone, and when it comes', async () => {
+  it('add says in the channel what was set up, by default since the last one in the person’s zone, and when it comes', async () => {
     const said = await world.say('digest add weekly:mon 09:00');
     const id = await world.id();
     expect(id).toMatch(/^d[a-z2-9]{3}$/);
     expect(said).toContain(
-      'set up the digest of every connected account (the last 7 days, every Monday at 09:00, Europe/Lisbon)',
+      'Set up: the digest of every connected account (since the last digest, every Monday at 09:00, Europe/Lisbon)',
     );
     expect(said).toContain('2026-03-02 09:00 UTC');
     expect(await digests()).toMatchObject([
       {
-        range: 'last_7_days',
+        range: 'since_last',
         zone: 'Europe/Lisbon',
         skipQuiet: false,
         createdBy: PEOPLE.admin,
@@ -69,7 +74,11 @@ describe('digest', () => {
     await world.say('digest add daily 09:00 UTC');
     await fill(50, () => CHANNEL);
     await world.say('digest remove d7');
-    const { ts } = last() ?? {};
+    // Deckhand also tells the admin of the account that they connected, at some moment.
+    const { ts } =
+      world.slack
+        .ephemerals(TEAM, PEOPLE.admin)
+        .findLast(({ blocks }) => JSON.stringify(blocks).includes('digest:undo')) ?? {};
     await world.say('digest add daily 10:00 UTC');
     expect(await ask(world, '/deckhand digest add daily 11:00 UTC', 'admin')).toContain(
       'This channel has 50 schedules, the most that it can have.',
@@ -101,19 +110,24 @@ describe('digest', () => {
     ])
       expect(shown).toContain(words);
     const { ts = '' } = last() ?? {};
-    await click(ts, 'digest:pause');
+    await choose(world, 'digest:pause ', { ts });
     await world.slack.until(() => shownAt(ts).includes(`Paused by <@${PEOPLE.admin}>`));
-    await click(ts, 'digest:resume');
+    await choose(world, 'digest:resume ', { ts });
     await world.slack.until(() => shownAt(ts).includes('Next <!date^'));
     await world.time.advance(HOUR);
     await world.untilLast('posted');
     expect(await list()).toContain('posted.');
-    await click(ts, 'digest:remove');
-    await world.slack.until(() => shownAt(ts).includes('has no digest yet'));
+    await choose(world, 'digest:ask ', { ts });
+    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'digest.remove');
+    expect(await answerTo(world, 'admin', () => world.as('admin').submit('digest.remove', {}))).toContain(
+      'Removed',
+    );
+    expect(shownAt(ts)).toContain('has no digest yet');
     expect(await digests()).toEqual([]);
     world.slack.invite(TEAM, 'C0BILLING', 'bot');
-    await world.as('admin').command('C0BILLING', '/deckhand digest add daily 09:00 UTC');
-    await world.slack.until(async () => (await digests()).length === 1);
+    await answerTo(world, 'admin', () =>
+      world.as('admin').command('C0BILLING', '/deckhand digest add daily 09:00 UTC'),
+    );
     expect(await ask(world, '/deckhand digest list', 'admin')).toContain('1 other elsewhere');
     expect(await list('digest list all')).toContain('<#C0BILLING>');
     const entries = (await world.app.workspaces.open(TEAM).audit.latest(9)).map(({ entry }) => entry);
@@ -130,7 +144,7 @@ describe('digest', () => {
 
   it('pause and resume need no id where the channel has one, which stays paused if the channel cannot be told', async () => {
     await world.say('digest add daily 09:00 UTC');
-    expect(await world.say('digest pause')).toContain('paused the digest');
+    expect(await world.say('digest pause')).toContain('Paused: the digest');
     expect(await ask(world, '/deckhand digest pause', 'admin')).toContain(
       `Already paused by <@${PEOPLE.admin}>: the digest`,
     );
@@ -141,7 +155,7 @@ describe('digest', () => {
     expect(await ask(world, '/deckhand digest resume', 'admin')).toContain('/invite');
     expect((await digests()).map(({ state }) => state)).toEqual([paused?.state]);
     world.slack.clearFaults();
-    expect(await world.say('digest resume')).toContain('resumed the digest');
+    expect(await world.say('digest resume')).toContain('Resumed: the digest');
     await world.time.advance(2 * HOUR);
     await world.untilPosted(1);
   });
@@ -157,10 +171,10 @@ describe('digest', () => {
     const { ts = '' } = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? {};
     const selected = second ?? '';
     await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'start:choose', selected });
-    await world.slack.until(() => last()?.text.includes('paused the digest'));
-    expect(await world.say('digest resume')).toContain('resumed the digest');
+    await world.slack.until(() => answer()?.text.includes('Paused: the digest'));
+    expect(await world.say('digest resume')).toContain('Resumed: the digest');
     await world.say(`digest pause ${first?.toUpperCase()}`);
-    expect(await world.say('digest resume')).toContain('resumed the digest');
+    expect(await world.say('digest resume')).toContain('Resumed: the digest');
     expect(await ask(world, `/deckhand digest remove ${first}x`, 'admin')).toContain(
       `Did you mean \`${first}\`?`,
     );
@@ -183,6 +197,7 @@ describe('digest', () => {
     await world.slack.until(() => shownAt(ts).includes(`snoozed by <@${PEOPLE.admin}>`));
     expect(shownAt(ts)).toContain('digest:resume');
     expect(shownAt(ts)).not.toContain('digest:snooze');
+    await world.slack.until(() => card()?.text.includes('. Snoozed until') === true);
     // The clocks there change in between.
     expect(shownAt(ts)).toContain(`next <!date^${Date.parse('2026-03-09T10:00-04:00') / 1000}^`);
     for (let day = 0; day < 6; day += 1) await world.time.advance(DAY);
@@ -195,69 +210,79 @@ describe('digest', () => {
     expect(await ask(world, '/deckhand digest resume', 'admin')).toContain('is not paused');
   });
 
-  it('has its buttons on the newest message about it alone, and comes back as it was within ten minutes', async () => {
-    const buttonsOf = () =>
-      world.slack
-        .messages(TEAM, CHANNEL)
-        .map(({ blocks }) => [...new Set(JSON.stringify(blocks).match(/digest:\w+/g))].join(' '));
-    const shows = (...each: string[]) =>
-      world.slack.until(() => buttonsOf().join('; ') === each.join('; '), { what: each.join('; ') });
-    const [active, paused] = ['pause', 'resume'].map(
-      (verb) => `digest:${verb} digest:edit digest:preview digest:remove`,
+  const pick = (text: string) => {
+    const { ts = '', blocks = [] } = card() ?? {};
+    const menus = blocks.flatMap(
+      (block) => (block as { accessory?: { options?: Option[] } }).accessory?.options ?? [],
     );
+    const selected = menus.find((option) => option.text.text === text)?.value ?? `no ${text}`;
+    return world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'schedule:more', selected });
+  };
+  const lines = () => world.slack.thread(TEAM, CHANNEL, card()?.ts ?? '').map(({ text }) => text);
+
+  it('is paused, resumed and removed on the one card of its channel, and comes back as it was within ten minutes', async () => {
     await world.say('digest add daily 09:00 UTC');
-    await shows(active ?? '');
-    await click(last()?.ts, 'digest:pause');
-    await shows(paused ?? '');
-    await world.say('digest resume');
-    await shows('', active ?? '');
+    expect(card()?.text).toBe('A digest every day at 09:00.');
+    await answerTo(world, 'admin', () => pick('Pause'));
+    expect(JSON.stringify(card()?.blocks)).toContain(`Paused by <@${PEOPLE.admin}>`);
+    expect(await answerTo(world, 'admin', () => pick('Preview'))).toContain('preview');
+    await answerTo(world, 'admin', () => pick('Resume'));
     const [before] = await digests();
-    expect(world.slack.messages(TEAM, CHANNEL)[0]?.text).toContain('paused the digest');
-    await world.say('digest remove');
-    await shows('', '', 'digest:undo');
-    await click(last()?.ts, 'digest:undo');
-    await shows('', '', active ?? '');
-    expect(await digests()).toMatchObject([{ ...before, card: {} }]);
+    await pick('Remove');
+    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'digest.remove');
+    expect(await digests()).toEqual([before]);
+    const removed = await answerTo(world, 'admin', () => world.as('admin').submit('digest.remove'));
+    expect(removed).toContain('Removed: the digest');
+    expect(card()?.text).toBe('Nothing is set up in this channel now.');
+    await click(answer()?.ts, 'digest:undo');
+    await world.slack.until(() => answer()?.text.includes('Restored: the digest') === true);
+    expect(await digests()).toEqual([before]);
+    expect(card()?.text).toBe('A digest every day at 09:00.');
     await world.say('digest remove');
     await world.time.advance(11 * 60_000);
-    expect(await answerTo(world, 'admin', () => click(last()?.ts, 'digest:undo'))).toContain('10 minutes');
+    expect(await answerTo(world, 'admin', () => click(answer()?.ts, 'digest:undo'))).toContain('10 minutes');
     expect(await digests()).toEqual([]);
+    const done = ['set up', 'paused', 'resumed', 'removed', 'restored', 'removed'];
+    expect(lines()).toEqual(
+      done.map((word) => expect.stringContaining(`<@${PEOPLE.admin}> ${word} the digest`)),
+    );
+    expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(1);
   });
 
-  it('is edited by its card or a list in the form that set it up, filled in, which alone shows the new words', async () => {
+  it('is edited by the card or a list in the form that set it up, filled in, and its channel is told in one line', async () => {
     await world.say('digest add weekly:mon 09:00 Europe/Lisbon last_7_days --skip-quiet');
     const { id, createdAt } = (await digests())[0] ?? {};
-    const card = last()?.ts ?? '';
     const view = () => world.as('admin').openView()?.content;
     const posts = () => world.slack.messages(TEAM, CHANNEL).length;
-    const before = posts();
-    await click(card, 'digest:edit');
+    await pick('Edit');
     await world.slack.until(() => view()?.callback_id === 'digest.edit');
     for (const value of ['weekly:mon', '09:00', 'Europe/Lisbon', 'last_7_days', 'skip_quiet'])
       expect(JSON.stringify(view()?.blocks)).toContain(value);
-    await world.as('admin').submit('digest.edit', { cadence: 'daily', time: '10:00', skip_quiet: [] });
-    await world.slack.until(() => shownAt(card).includes('edited the digest'));
-    expect(shownAt(card)).toContain('10:00');
-    expect(posts()).toBe(before);
+    const values = { cadence: 'daily', time: '10:00', skip_quiet: [] };
+    const edited = await answerTo(world, 'admin', () => world.as('admin').submit('digest.edit', values));
+    expect(edited).toContain('Edited: the digest');
+    expect(card()?.text).toBe('A digest every day at 10:00.');
+    expect(lines().at(-1)).toContain('edited the digest');
+    expect(posts()).toBe(1);
     expect(await digests()).toMatchObject([
       { id, createdAt, cadence: { kind: 'daily', time: '10:00' }, zone: 'Europe/Lisbon', skipQuiet: false },
     ]);
 
     world.slack.fault({ method: 'chat.update', error: 'edit_window_closed' });
-    await click(card, 'digest:edit');
+    await pick('Edit');
     await world.slack.until(() => view()?.callback_id === 'digest.edit');
-    await world.as('admin').submit('digest.edit', { time: '11:00' });
-    await world.slack.until(() => last()?.text.includes('11:00'));
-    expect(posts()).toBe(before + 1);
+    await answerTo(world, 'admin', () => world.as('admin').submit('digest.edit', { time: '11:00' }));
+    expect(last()?.text).toContain('11:00');
+    expect(posts()).toBe(2);
 
     world.slack.clearFaults();
     const { ts: list } = await shareList(world, 'digest list');
-    await click(list, 'digest:edit');
+    await choose(world, 'digest:edit ', { ts: list });
     await world.slack.until(() => view()?.callback_id === 'digest.edit');
-    await world.as('admin').submit('digest.edit', { time: '11:30' });
-    await world.slack.until(() => shownAt(list).includes('11:30'));
+    await answerTo(world, 'admin', () => world.as('admin').submit('digest.edit', { time: '11:30' }));
+    expect(shownAt(list)).toContain('11:30');
     expect(shownAt(list)).toContain('1 digest of this channel');
-    expect(posts()).toBe(before + 2);
+    expect(posts()).toBe(3);
   });
 
   it('preview is for the asker alone, with its chart and without its buttons', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest';
 import { episodeRecords } from '../../../src/records/episodes.ts';
-import { noteOutcomes } from '../../../src/scheduler/episodes/episodes.ts';
+import { noteOutcomes } from '../../../src/scheduler/episodes/change-episodes.ts';
 import { answerTo, ask } from '../../support/asking.ts';
+import { leaveFailure } from '../../support/failure-menu.ts';
 import { test } from '../../support/fixtures.ts';
 import { sendClick } from '../../support/signed.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -68,9 +69,9 @@ describe('failing', () => {
     await note(world, { channel: OTHER, name: 'Elsewhere' });
     const cause = 'are reachable, so the connection is not the cause';
     await world.slack.until(() => JSON.stringify(roots(world)).includes(cause));
-    const said = await failing(world);
+    const said = await failing(world, 'admin');
     expect(said).toContain(cause);
-    expect(said).toContain('Storefront: deployments are failing, 2 failures since');
+    expect(said).toContain('Storefront has been failing since');
     expect(said).toContain('Billing API: web-1 is unreachable since');
     expect(said).toContain('Connection refused');
     expect(said).toContain('|show>');
@@ -107,8 +108,9 @@ describe('failing', () => {
     await world.slack.until(() => again().includes(`<@${PEOPLE.member}> is on it`));
     expect(again()).toContain('Hand back');
     expect(JSON.stringify(roots(world))).toContain(`<@${PEOPLE.member}> is on it`);
-    await press('episode:close');
-    await world.slack.until(() => again().includes('so no failure is noticed'));
+    expect(again()).not.toContain('Take over');
+    await leaveFailure(world, 'close', { who: 'member', ts });
+    await until(world, 'so no failure is noticed');
     expect(roots(world)[0]?.text).toContain(`closed by <@${PEOPLE.member}>`);
   });
 
@@ -124,7 +126,7 @@ describe('failing', () => {
       const shows = (text: string) => world.slack.until(() => JSON.stringify(roots(world)).includes(text));
       await world.as('member').click(root(), { actionId: 'episode:claim' });
       await shows(`<@${PEOPLE.member}> is on it`);
-      await world.as(who).click(root(), { actionId: `episode:${verb}` });
+      await leaveFailure(world, verb, { who, ...root() });
       await shows(words);
       // Whatever was to be said has been said by then.
       expect(await ask(world, '/deckhand whoami', who)).toContain('You are');
@@ -135,9 +137,7 @@ describe('failing', () => {
   test('stands first in the answer to the slash word alone, and is drawn again there', async ({ world }) => {
     expect(await ask(world, '/deckhand')).toMatch(/^You are connected/);
     await note(world);
-    expect(await ask(world, '/deckhand')).toMatch(
-      /^Storefront: deployments are failing since .* You are connected/,
-    );
+    expect(await ask(world, '/deckhand')).toMatch(/^Storefront: the deployment .* You are connected/);
     await click(world, 'member', actionOf(world, 'episode:claim'));
     await until(world, `<@${PEOPLE.member}> is on it`);
     expect(shown(world)).toContain('You are connected');
@@ -186,26 +186,31 @@ describe('failing', () => {
     },
   );
 
-  test('tests again as often as it is clicked, and its message after each failure', async ({ world }) => {
+  test('tests again as often as it is clicked, as its message does, with each result in the thread of the failure', async ({
+    world,
+  }) => {
+    const place = () => ({ channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' });
     const ended = (amount: number) =>
       world.slack.until(
-        () =>
-          roots(world).filter(({ text }) => text.includes('reachable') && !text.includes('since')).length ===
-          amount,
+        () => {
+          const replies = world.slack.thread(TEAM, CHANNEL, place().ts);
+          return replies.filter(({ text }) => /: both servers are reachable\b/.test(text)).length === amount;
+        },
         { what: `the end of test ${amount}` },
       );
     await note(world, { of: 'reachability' });
     await failing(world);
-    for (const run of [1, 2]) {
-      await click(world, 'member', actionOf(world, 'test:project'));
-      await ended(run);
-    }
-    for (const run of [3, 4]) {
+    const told = await answerTo(world, 'member', () =>
+      click(world, 'member', actionOf(world, 'failure:test')),
+    );
+    expect(told).toContain('Its result comes into <http');
+    await ended(1);
+    for (const run of [2, 3]) {
       await note(world, { of: 'reachability', minute: run });
-      const place = { channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' };
-      await world.as('member').click(place, { actionId: 'test:again' });
+      await world.as('member').click(place(), { actionId: 'test:again' });
       await ended(run);
     }
+    expect(roots(world)).toHaveLength(1);
   });
 
   test('says whether anything is followed, and what of it is paused', async ({ world }) => {
@@ -215,9 +220,7 @@ describe('failing', () => {
     await world.as('admin').command(CHANNEL, '/deckhand watch storefront failures');
     await world.slack.until(() => roots(world).length > 0);
     expect(await failing(world)).toContain('Nothing followed here is failing.');
-    const [actionId = ''] = /watch:pause#\w+/.exec(JSON.stringify(roots(world))) ?? [];
-    const place = { channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' };
-    await world.as('admin').click(place, { actionId });
+    await world.as('admin').command(CHANNEL, '/deckhand watch pause');
     await world.slack.until(() => JSON.stringify(roots(world)).includes('paused the watch'));
     const paused = `:double_vertical_bar: Not followed now: the watch of *Storefront* in \`acme\` (failures): paused by <@${PEOPLE.admin}>.`;
     expect(await failing(world)).toMatch(/^No failure is open here/);
@@ -237,7 +240,7 @@ describe('failing', () => {
     );
     await note(world, { channel: direct, person: PEOPLE.member, name: 'Mine' });
     const said = await inDirect('member');
-    expect(said).toContain('Mine: deployments are failing');
+    expect(said).toContain('Mine: the deployment');
     expect(said).toContain('Mute for today');
     expect(said).not.toContain('Storefront');
     expect(await failing(world)).not.toContain('Mine');

@@ -7,6 +7,7 @@ import {
   openDigestWorld,
 } from '../../scheduler/digests/digest-world.ts';
 import { answerTo, ask } from '../../support/asking.ts';
+import { leaveFailure } from '../../support/failure-menu.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
 
 const OTHER = 'C0BILLING';
@@ -46,14 +47,14 @@ describe('what fails', () => {
     await world.pass(HOUR);
     await world.say('watch storefront failures');
     await world.pass(2 * MINUTE);
-    expect(await failing()).toMatch(/^Storefront: deployments are failing since .*, as of /);
+    expect(await failing()).toMatch(/^Storefront: the deployment .*This is as of /);
     expect(await failing()).toContain('Kim');
-    expect(await ask(world, '/deckhand')).toMatch(/^Storefront: deployments are failing since /);
+    expect(await ask(world, '/deckhand')).toMatch(/^Storefront: the deployment /);
     await world.as('member').openHome();
     const home = () => JSON.stringify(world.slack.home(TEAM, PEOPLE.member)?.content.blocks ?? []);
-    await world.passUntil(() => home().includes('Storefront: deployments are failing'));
+    await world.passUntil(() => home().includes('|Storefront>: the deployment'));
     await world.restart(async () => undefined);
-    expect(await failing()).toContain('Storefront: deployments are failing');
+    expect(await failing()).toContain('Storefront: the deployment');
     deploy(true);
     await world.pass(2 * MINUTE);
     expect(await failing()).toContain(green);
@@ -64,17 +65,17 @@ describe('what fails', () => {
     await sayIn(OTHER, 'use storefront');
     deploy(false, 'storefront', ['web-1', 'web-2']);
     await world.pass(2 * MINUTE);
-    expect(await failing(OTHER)).toContain('Storefront: deployments are failing');
+    expect(await failing(OTHER)).toContain('Storefront: the deployment');
     // A success elsewhere is no recovery.
     deploy(true, 'storefront', ['web-1']);
     deploy(false, 'billing-api');
     await world.pass(2 * MINUTE);
     const said = await failing(OTHER);
-    expect(said).toContain('Storefront: deployments are failing');
+    expect(said).toContain('Storefront: the deployment');
     expect(said).not.toContain('Billing');
     const all = await failing(OTHER, 'member', 'all');
-    expect(all).toMatch(/^2 failures in `acme`\./);
-    expect(all).toContain('Billing API: deployments are failing');
+    expect(all).toMatch(/^2 failures in acme\./);
+    expect(all).toContain('Billing API: the deployment');
     expect(all).not.toContain(CHANNEL);
     deploy(true, 'storefront', ['web-2']);
     await world.pass(2 * MINUTE);
@@ -88,7 +89,7 @@ describe('what fails', () => {
     deploy(false);
     await world.pass(2 * MINUTE);
     const said = await failing();
-    expect(said).toContain('Storefront: deployments are failing');
+    expect(said).toContain('Storefront: the deployment');
     expect(said).toContain('Not followed now');
     expect(await failing(OTHER)).toContain(green);
   });
@@ -96,10 +97,8 @@ describe('what fails', () => {
   it('has what was closed in one last line, until it is mended', async () => {
     await world.say('watch storefront failures');
     deploy(false);
-    await world.passUntil(() => roots().at(-1)?.text.includes('are failing') === true);
-    await world
-      .as('admin')
-      .click({ channel: CHANNEL, ts: roots().at(-1)?.ts ?? '' }, { actionId: 'episode:close' });
+    await world.passUntil(() => roots().at(-1)?.text.includes('the deployment') === true);
+    await leaveFailure(world, 'close', { ts: roots().at(-1)?.ts ?? '' });
     await world.passUntil(() => roots().at(-1)?.text.includes('closed by') === true);
     const said = await failing();
     expect(said).toMatch(/^No failure is open here, as of /);
@@ -111,7 +110,7 @@ describe('what fails', () => {
     await world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'failing:closed' });
     const drawn = () =>
       JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.member).find((one) => one.ts === ts)?.blocks);
-    await world.slack.until(() => drawn().includes('Storefront: deployments are failing'));
+    await world.slack.until(() => drawn().includes('|Storefront>: the deployment'));
     deploy(true);
     await world.pass(2 * MINUTE);
     expect(await failing()).toContain(green);
@@ -126,7 +125,7 @@ describe('what fails', () => {
     await world.pass(2 * MINUTE);
     const said = await failing();
     expect(said).toContain('1 was closed and is not mended.');
-    expect(said).not.toContain('are failing');
+    expect(said).not.toContain('the deployment');
   });
 
   it('is never green alone while the service does not answer', async () => {
@@ -138,7 +137,7 @@ describe('what fails', () => {
     const words = '`acme` has not answered since ';
     const said = await failing();
     expect(said).toMatch(
-      /^:hourglass: No failure is known here\. `acme` has not answered since .*, so this may be out of date\./,
+      /^No failure is known here\. acme has not answered since .*, so this may be out of date\./,
     );
     expect(said).not.toContain(':large_green_circle:');
     expect(await failing(CHANNEL, 'member', 'all')).toContain(words);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DigestWorld, openDigestWorld } from '../../scheduler/digests/digest-world.ts';
-import { ask } from '../../support/asking.ts';
+import { answerTo, ask } from '../../support/asking.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
 
 describe('guard', () => {
@@ -15,7 +15,9 @@ describe('guard', () => {
 
   it('add says in the channel what was set up, and when a channel hears of it', async () => {
     const said = await world.say('guard add storefront cron:"15 */4 * * *" Asia/Tokyo');
-    expect(said).toContain(`Set up by <@${PEOPLE.admin}>.`);
+    const [card] = world.slack.messages(TEAM, CHANNEL);
+    const [line] = world.slack.thread(TEAM, CHANNEL, card?.ts ?? '');
+    expect(line?.text).toContain(`<@${PEOPLE.admin}> set up the guard of Storefront`);
     expect(said).toContain('You hear only if something is unreachable.');
     const [guard] = await guards();
     expect(guard).toMatchObject({
@@ -45,15 +47,17 @@ describe('guard', () => {
     const again = await ask(world, '/deckhand guard add storefront hourly UTC', 'admin');
     expect(again).toContain('Already set up: the guard of *Storefront*');
     expect(await world.say('guard add storefront daily 09:00 UTC')).toContain(
-      'edited the guard of *Storefront*',
+      'Edited: the guard of Storefront',
     );
     expect(await guards()).toMatchObject([
       { project: { name: 'Storefront' }, cadence: { kind: 'daily', time: '09:00' } },
     ]);
-    expect(await world.say('guard remove storefront')).toContain('removed the guard of *Storefront*');
-    const { ts = '' } = last() ?? {};
+    expect(await world.say('guard remove storefront')).toContain('Removed: the guard of Storefront');
+    const answer = () => world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1);
+    const { ts = '' } = answer() ?? {};
     await world.as('admin').click({ channel: CHANNEL, ts }, { actionId: 'guard:undo' });
-    await world.slack.until(() => last()?.text.includes('restored the guard'));
+    await world.slack.until(() => answer()?.text.includes('Restored: the guard'));
+    expect(last()?.text, 'the channel hears of the removal alone').toContain('removed the guard');
     expect(await guards()).toMatchObject([{ cadence: { kind: 'daily', time: '09:00' } }]);
   });
 
@@ -72,8 +76,8 @@ describe('guard', () => {
       time: { time: { selected_time: '09:00' } },
       mention: { mention: { value: '@bea' } },
     });
-    await ann.submit('guard.edit', { time: '10:00' });
-    await expect.poll(guards).toMatchObject([{ cadence: { time: '10:00' }, escalation }]);
+    await answerTo(world, 'admin', () => ann.submit('guard.edit', { time: '10:00' }));
+    expect(await guards()).toMatchObject([{ cadence: { time: '10:00' }, escalation }]);
 
     // The project is chosen in the form.
     await ann.command(CHANNEL, '/deckhand guard add');
@@ -84,8 +88,8 @@ describe('guard', () => {
     expect(asked.body).toContain('You chose: @ben');
     expect(form()?.callback_id).toBe('guard.edit');
     expect(await guards()).toMatchObject([{ cadence: { kind: 'daily', time: '10:00' }, escalation }]);
-    await ann.submit('guard.edit', { mention: '@ben' });
-    await expect.poll(guards).toMatchObject([{ escalation: { mention: PEOPLE.member } }]);
+    await answerTo(world, 'admin', () => ann.submit('guard.edit', { mention: '@ben' }));
+    expect(await guards()).toMatchObject([{ escalation: { mention: PEOPLE.member } }]);
 
     // Words change what they name.
     await world.say('guard add storefront hourly UTC');
@@ -108,9 +112,9 @@ describe('guard', () => {
     const runs = () => world.service.requests.all.filter(({ path }) => path.endsWith('/test_access')).length;
     await world.say('guard add storefront hourly UTC');
     await world.passUntil(async () => (await guards())[0]?.last?.outcome === 'reachable');
-    expect(await ask(world, '/deckhand guard run')).toContain('Only operators can do this');
+    expect(await ask(world, '/deckhand guard run')).toContain('Only operators can use `guard run`');
     expect(runs()).toBe(1);
-    expect(await world.say('guard run')).toContain('started the guard of *Storefront*');
+    expect(await world.say('guard run')).toContain('started the guard of Storefront');
     await passed(20_000);
     expect(runs()).toBe(2);
     expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(2);

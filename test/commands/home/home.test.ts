@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
-import { episodeRecords, subjectKey, withOutcomes } from '../../../src/records/episodes.ts';
+import { episodeRecords, subjectKey } from '../../../src/records/episodes.ts';
+import { withOutcomes } from '../../../src/records/outcomes.ts';
 import { ask, shareList } from '../../support/asking.ts';
 import { fastClock } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
@@ -11,8 +12,12 @@ const test = base.extend('worldOptions', () => ({
   env: { POLL_INTERVAL_MS: '400' },
 }));
 
+/** App Home, with the names of projects and servers in place of the links to their pages. */
 const shown = (world: TestWorld, who: keyof typeof PEOPLE = 'member') =>
-  JSON.stringify(world.slack.home(TEAM, PEOPLE[who])?.content.blocks ?? []);
+  JSON.stringify(world.slack.home(TEAM, PEOPLE[who])?.content.blocks ?? []).replace(
+    /<http[^|>]+\|(\*[^*]+\*)>/g,
+    '$1',
+  );
 const shows = (world: TestWorld, words: string, who: keyof typeof PEOPLE = 'member') =>
   world.slack.until(() => shown(world, who).includes(words), { what: `"${words}" on App Home` });
 /** The menus of the schedules, as an admin sees them. */
@@ -101,6 +106,9 @@ describe('App Home', () => {
     outcome('error');
     await run(' web-1');
     await shows(world, '*web-1* in *Storefront* in `acme`: :warning: unreachable');
+    const blocks = JSON.stringify(world.slack.home(TEAM, PEOPLE.member)?.content.blocks);
+    expect(blocks).toContain('/projects/storefront|*Storefront*> in `acme`: :warning: unreachable');
+    expect(blocks).toMatch(/projects\/storefront\/servers\/[^|]+\|\*web-1\*> in/);
     await run('');
     await shows(world, `${whole}:warning: 1 of 2 servers is unreachable`);
     expect(shown(world)).not.toContain('*web-1* in');
@@ -111,7 +119,7 @@ describe('App Home', () => {
     await shows(world, '*web-1* in *Storefront* in `acme`: :white_check_mark: reachable');
     expect(shown(world)).toContain(`${whole}:warning: 1 of 2 servers is unreachable`);
     await run(' web-1');
-    await shows(world, `${whole}:white_check_mark: all 2 servers are reachable`);
+    await shows(world, `${whole}:white_check_mark: both servers are reachable`);
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 60_000 });
     await run('');
     await shows(world, 'running since');
@@ -148,19 +156,23 @@ describe('App Home', () => {
     await world.as('admin').openHome();
     await shows(world, '"Pause"', 'admin');
     const labels = menus(world).map(({ options }) => options.map(({ text }) => text.text));
-    expect(labels).toEqual([['Edit', 'Pause', 'Remove']]);
+    expect(labels).toEqual([['Pause', 'Edit', 'Preview', 'Remove']]);
     await choose(world, 'Pause');
     await shows(world, `Paused by <@${PEOPLE.admin}>.`, 'admin');
     await choose(world, 'Resume');
     await shows(world, '"Pause"', 'admin');
-    const said = world.slack.messages(TEAM, CHANNEL).map(({ text }) => text);
-    expect(said.filter((text) => text.includes('resumed the digest'))).toHaveLength(1);
+    const [card] = world.slack.messages(TEAM, CHANNEL);
+    const lines = () => world.slack.thread(TEAM, CHANNEL, card?.ts ?? '').map(({ text }) => text);
+    await world.slack.until(() => lines().filter((text) => text.includes('resumed the digest')).length === 1);
     await choose(world, 'Edit');
     await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'digest.edit');
     await choose(world, 'Remove');
+    await world.slack.until(() => world.as('admin').openView()?.content.callback_id === 'digest.remove');
+    await world.as('admin').submit('digest.remove');
     await shows(world, 'No schedules yet', 'admin');
-    const last = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1)?.blocks);
-    await world.slack.until(() => last().includes('digest:undo'), { what: 'Undo in the channel' });
+    const own = () => JSON.stringify(world.slack.dms(TEAM, PEOPLE.admin).at(-1)?.blocks);
+    await world.slack.until(() => own().includes('digest:undo'), { what: 'Undo in the direct message' });
+    expect(world.slack.messages(TEAM, CHANNEL).map(({ ts }) => ts)).toEqual([card?.ts]);
   });
 
   test('shows what is in a direct message, and invoice notices, to those alone whom they concern', async ({
@@ -232,5 +244,18 @@ describe('App Home', () => {
     expect(published(world).length).toBeGreaterThan(before);
     // A slow machine may take longer for the changes than until a refresh.
     expect(published(world).length).toBeLessThan(before + 6);
+  });
+});
+
+describe('the last deployments on App Home', () => {
+  test.override({ connected: true });
+
+  test('are there after a week without any', async ({ world }) => {
+    const endedAt = Date.now() - 20 * 86_400_000;
+    const deployment = { account: ACCOUNT, project: 'storefront', user: 'Kim', endRef: 'abc1234', endedAt };
+    world.service.world.addDeployment(deployment);
+    await ask(world, '/deckhand activity 30d');
+    await world.as('member').openHome();
+    await shows(world, 'abc1234');
   });
 });

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { DAY_MS, systemClock } from '../../../src/core/time/clock.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 import { ann } from './support.ts';
 
@@ -27,6 +28,7 @@ describe('integration add', () => {
   let me: ReturnType<typeof ann>;
   beforeAll(async () => {
     world = await openTestWorld({ connected: true });
+    await readDescription(world);
   });
   afterAll(() => world.stop());
   beforeEach(async () => {
@@ -55,6 +57,7 @@ describe('integration add', () => {
           send_on_start: false,
           send_on_completion: false,
           send_on_failure: true,
+          send_on_check_failed: false,
           ...(Object.keys(given).length === 0 ? {} : { properties: given }),
         },
       });
@@ -110,7 +113,12 @@ describe('integration add', () => {
   it('asks before it sets up one that never notifies, with everything still filled in', async () => {
     await me.open('integration add storefront');
     await me.choose('hook_type', 'chat_d');
-    const values = { name: 'Quiet', 'properties.bot_token': 'CANARYquiet', 'properties.chat_id': '@ops' };
+    const values = {
+      name: 'Quiet',
+      flags: [],
+      'properties.bot_token': 'CANARYquiet',
+      'properties.chat_id': '@ops',
+    };
     const malformed = await me.actor.submit(undefined, { ...values, 'properties.chat_id': 'ops' });
     expect(Object.keys(malformed.errors ?? {})).toEqual(['properties.chat_id']);
     const asked = await me.actor.submit(undefined, values);
@@ -139,6 +147,94 @@ describe('integration add', () => {
     const bytes = await Promise.all(files.map((file) => readFile(`${world.folder}/${file}`, 'latin1')));
     const seen = [...bytes, ...world.logs, JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin))];
     expect(seen.filter((text) => text.includes('CANARY'))).toEqual([]);
+  });
+});
+
+/** Before a form is opened, which waits only a moment for it. */
+function readDescription({ app }: TestWorld): Promise<unknown> {
+  return app.workspaces.open(TEAM).health.description();
+}
+
+/** Answers of the service for its description that lists the flag for failed checks in none or one of the calls. */
+const FLAGLESS: ReadonlyArray<[description: string, answer: object]> = [
+  ['no description', { status: 404 }],
+  ['a description that lists it for new ones only', { status: 200, body: describeFlag(['post']) }],
+  ['a hostile description', { status: 200, body: describeFlag(['post', 'patch'], 'send_on_check_failed') }],
+];
+
+/** @param flag the schema of the flag */
+function describeFlag(methods: readonly string[], flag: unknown = { type: 'boolean' }): object {
+  const integration = { properties: { send_on_check_failed: flag } };
+  const schema = { properties: { integration } };
+  const operation = { requestBody: { content: { 'application/json': { schema } } } };
+  const path = '/projects/{project}/integrations';
+  const [post = {}, patch = {}] = ['post', 'patch'].map((method) =>
+    methods.includes(method) ? operation : {},
+  );
+  return { paths: { [path]: { post }, [`${path}/{id}`]: { patch } } };
+}
+
+describe('the flag for failed checks', () => {
+  let world: TestWorld;
+  let me: ReturnType<typeof ann>;
+  let passedMs = 0;
+  beforeEach(async () => {
+    const time = { ...systemClock, now: () => systemClock.now() + passedMs };
+    world = await openTestWorld({ connected: true, time });
+    onTestFinished(() => world.stop());
+    me = ann(world);
+  });
+
+  const openForm = async () => {
+    await readDescription(world);
+    await me.open('integration add storefront');
+    await me.choose('hook_type', 'http_req');
+    return JSON.stringify(me.block('flags'));
+  };
+  const values = { name: 'Checks', 'properties.url': 'https://a.example.com' };
+
+  it('is offered if the service describes it, sent, and enough to notify', async () => {
+    expect(await openForm()).toContain('When a check after a deployment fails');
+    await me.submit({ ...values, flags: ['send_on_check_failed'] });
+    expect(me.kept().at(-1)).toMatchObject({ name: 'Checks', sendOnFailure: false, sendOnCheckFailed: true });
+    await world.slack.until(() => me.told().at(-1)?.includes('is set up') === true);
+    expect(me.told().at(-1)).not.toContain('never notifies');
+    await me.open('integration edit checks');
+    expect(JSON.stringify(me.block('flags'))).toContain('"initial_options":[{"text"');
+    await me.submit({ flags: ['send_on_failure'] });
+    expect(me.sent('PATCH')).toEqual([
+      { integration: { send_on_failure: true, send_on_check_failed: false } },
+    ]);
+    await world.slack.until(() => me.told().at(-1)?.includes('the notice of a failed check') === true);
+  });
+
+  it.each(FLAGLESS)('is neither shown nor sent with %s', async (_, answer) => {
+    world.service.faults.add({ path: '/docs.json', ...answer });
+    expect(await openForm()).not.toContain('When a check');
+    await me.submit({ ...values, flags: ['send_on_start'] });
+    expect(JSON.stringify(me.sent('POST'))).not.toContain('check');
+    expect(me.kept().at(-1)).toMatchObject({ sendOnStart: true, sendOnFailure: false });
+  });
+
+  it('is left alone once the service no longer describes it', async () => {
+    await openForm();
+    await me.submit({ ...values, flags: ['send_on_check_failed'] });
+    await world.slack.until(() => me.told().length > 0);
+    world.service.faults.add({ path: '/docs.json', status: 404 });
+    passedMs += DAY_MS;
+    await readDescription(world);
+    await me.open('integration edit checks');
+    expect(JSON.stringify(me.block('flags'))).not.toContain('When a check');
+    await me.submit({ name: 'Renamed' });
+    expect(me.sent('PATCH')).toEqual([{ integration: { name: 'Renamed' } }]);
+    expect(me.kept().at(-1)).toMatchObject({ name: 'Renamed', sendOnCheckFailed: true });
+  });
+
+  it('does not delay the form while the service is slow to describe itself', async () => {
+    const slow = world.service.faults.add({ path: '/docs.json', delayMs: 20_000 });
+    await me.open('integration add storefront');
+    expect(slow.hits()).toBe(1);
+    expect(JSON.stringify(me.block('flags'))).not.toContain('When a check');
   });
 });
 

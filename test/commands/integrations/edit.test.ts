@@ -144,7 +144,7 @@ describe('integration edit', () => {
     const { id } = await setUp('Quieter', 'http_req', { url: 'https://a.example.com' });
     await me.open(`integration edit ${id}`);
     await me.submit({});
-    expect(JSON.stringify(me.view().content.blocks[0])).toContain('Nothing was changed');
+    expect(JSON.stringify(me.view().content.blocks[0])).toContain('Nothing is different yet');
     const asked = await me.submit({ flags: [] });
     expect(asked.errors).toEqual({ flags: expect.stringContaining('never notifies') });
     expect(me.sent('PATCH')).toEqual([]);

@@ -26,15 +26,16 @@ describe('a project that is named without its account', () => {
   test.override({ connected: true });
 
   test.for([
-    ['activity umber-paint-website', '*Umber paint website* in `globex`'],
-    ['last "Umber paint website"', '*Umber paint website* in `globex`'],
-    ['history umber-paint-website web-9', '*web-9* of *Umber paint website* in `globex`'],
+    ['activity umber-paint-website', '*Umber paint website*> in `globex`'],
+    ['last "Umber paint website"', '*Umber paint website*> in `globex`'],
+    ['history umber-paint-website web-9', 'web-9 of Umber paint website in globex'],
     ['server show umber-paint-website web-9', 'web-9'],
-    ['activity storefront', '*Storefront* in `acme`'],
-    ['activity storefront --account globex', '*Storefront* in `globex`'],
+    ['activity storefront', '*Storefront*> in `acme`'],
+    ['activity storefront --account globex', '*Storefront*> in `globex`'],
     ['activity common', 'Several accounts have that project: `globex`, `initech`. Name one with `--account`'],
     ['last common', 'Several accounts have that project: `globex`, `initech`'],
     ['activity umber-paint-website --account acme', 'There is no project or server `umber-paint-website`'],
+    ['quiet --account globex', 'not for `globex` alone'],
     ['activity storefrnt', 'Did you mean `storefront`?'],
     ['activity nothing-such', 'There is no project or server `nothing-such`'],
   ] as const)('by `%s` is found: %s', async ([line, expected], { world }) => {
@@ -48,9 +49,28 @@ describe('a project that is named without its account', () => {
     await connectOthers(world);
     await world.as('admin').command(CHANNEL, '/deckhand use umber-paint-website');
     await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
-    expect(world.slack.messages(TEAM, CHANNEL).at(-1)?.text).toContain('`globex`');
-    expect(await ask(world, '/deckhand activity storefront')).toContain('*Storefront* in `globex`');
+    expect(world.slack.messages(TEAM, CHANNEL).at(-1)?.text).toContain('in globex');
+    expect(await ask(world, '/deckhand activity storefront')).toContain('*Storefront*> in `globex`');
     expect(await ask(world, '/deckhand activity billing-api')).toContain(`in \`${ACCOUNT}\``);
+  });
+
+  test('is found for a watch, a guard and a digest too, and named with its account', async ({ world }) => {
+    await connectOthers(world);
+    for (const line of [
+      'watch umber-paint-website failures',
+      'guard add umber-paint-website hourly',
+      'digest add daily 09:00 UTC --project umber-paint-website',
+    ])
+      await ask(world, `/deckhand ${line}`, 'admin');
+    const schedules = await world.app.workspaces.open(TEAM).schedules.all();
+    expect(schedules.map(({ kind, account }) => `${kind} ${account}`).toSorted()).toEqual([
+      'digest globex',
+      'guard globex',
+      'watch globex',
+    ]);
+    expect(await ask(world, '/deckhand digest add daily 09:00 UTC --project common', 'admin')).toContain(
+      'Several accounts have that project: `globex`, `initech`',
+    );
   });
 
   test('is not looked for in an account whose key is another person’s', async ({ world }) => {
@@ -61,6 +81,6 @@ describe('a project that is named without its account', () => {
     const own = { name: 'globex', ...key, createdBy: PEOPLE.admin, state: 'ok', purpose: 'mine' } as const;
     await accounts.connect(own);
     expect(await ask(world, '/deckhand activity umber')).toContain('There is no project or server `umber`');
-    expect(await ask(world, '/deckhand activity umber', 'admin')).toContain('*Umber* in `globex`');
+    expect(await ask(world, '/deckhand activity umber', 'admin')).toContain('*Umber*> in `globex`');
   });
 });

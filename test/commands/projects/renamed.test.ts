@@ -23,7 +23,7 @@ const channelTexts = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL).m
 
 const untilSaid = (world: TestWorld, words: string) =>
   world.slack.until(() => channelTexts(world).some((text) => text.includes(words)), { what: words });
-const untilTested = (world: TestWorld, name: string) => untilSaid(world, `${name}: all`);
+const untilTested = (world: TestWorld, name: string) => untilSaid(world, `${name}: both servers`);
 
 /** Another project takes the permalink that became free. */
 function takePermalink(world: TestWorld): void {
@@ -40,15 +40,14 @@ describe('after a project got another permalink and name', () => {
     failedDeployment(world, 'web-shop');
     const activity = await ask(world, '/deckhand activity');
     expect(await ask(world, '/deckhand use', 'admin')).toContain('bound to *Web shop* in `acme`');
-    expect(activity).toContain('*Web shop* in `acme`: 1 event');
-    expect(await ask(world, '/deckhand activity all')).not.toContain('*Web shop* in `acme`');
+    expect(activity).toContain('*Web shop*> in `acme`: 1 event');
+    expect(await ask(world, '/deckhand activity all')).not.toContain('*Web shop*> in `acme`');
     await world.as('member').command(CHANNEL, '/deckhand test');
     await untilTested(world, 'Web shop');
-    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC');
-    await untilSaid(world, '*Web shop* in');
+    expect(await ask(world, '/deckhand digest add daily 09:00 UTC', 'admin')).toContain('Web shop in');
   });
 
-  test('"Run again" tests it under the new name, and no project that took its permalink', async ({
+  test('"Test again" tests it under the new name, and no project that took its permalink', async ({
     world,
   }) => {
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
@@ -63,33 +62,29 @@ describe('after a project got another permalink and name', () => {
 
   test('its guard and digest are listed, previewed and removed under the new name', async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
-    await world.as('admin').command(CHANNEL, '/deckhand guard add storefront hourly');
-    await untilSaid(world, 'is checked every hour');
-    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC --project storefront');
-    await untilSaid(world, 'the digest of');
+    for (const line of ['guard add storefront hourly', 'digest add daily 09:00 UTC --project storefront'])
+      await ask(world, `/deckhand ${line}`, 'admin');
     rename(world);
     failedDeployment(world, 'web-shop');
-    expect(await ask(world, '/deckhand guard list')).toContain('*Web shop* in `acme`');
-    expect(await ask(world, '/deckhand digest list')).toContain('*Web shop* in `acme`');
+    expect(await ask(world, '/deckhand guard list')).toContain('*Web shop*> in `acme`');
+    expect(await ask(world, '/deckhand digest list')).toContain('*Web shop*> in `acme`');
     expect(await ask(world, '/deckhand digest preview', 'admin')).toContain(
-      '*Web shop* in `acme`: 1 deployment',
+      '*Web shop*> in `acme`: 1 deployment',
     );
     await world.as('admin').command(CHANNEL, '/deckhand guard remove Web shop');
-    await untilSaid(world, 'removed the guard of *Web shop*');
+    await untilSaid(world, 'removed the guard of Web shop');
   });
 
   test('the same digest is refused for it, and set up for a project that took its permalink', async ({
     world,
   }) => {
     const add = '/deckhand digest add daily 09:00 UTC --project';
-    await world.as('admin').command(CHANNEL, `${add} storefront`);
-    await untilSaid(world, 'digest');
+    await ask(world, `${add} storefront`, 'admin');
     rename(world);
     takePermalink(world);
     // The list of projects is read anew.
     await ask(world, '/deckhand projects');
-    await world.as('admin').command(CHANNEL, `${add} storefront`);
-    await untilSaid(world, 'digest of *Another*');
+    expect(await ask(world, `${add} storefront`, 'admin')).toContain('digest of Another');
     expect(await ask(world, `${add} web-shop`, 'admin')).toContain('Already set up');
   });
 
@@ -112,10 +107,8 @@ describe('where the service gives no identifiers', () => {
       ...listed,
       body: [{ name: 'Storefront', permalink: 'storefront' }],
     });
-    await world.as('admin').command(CHANNEL, '/deckhand digest add daily 09:00 UTC --project storefront');
-    await untilSaid(world, 'digest');
-    await world.as('admin').command(CHANNEL, '/deckhand watch storefront failures');
-    await untilSaid(world, 'fail and recover');
+    for (const line of ['digest add daily 09:00 UTC --project storefront', 'watch storefront failures'])
+      await ask(world, `/deckhand ${line}`, 'admin');
     before.remove();
     world.service.faults.add({ ...listed, body: [{ name: 'Web shop', permalink: 'web-shop' }] });
     const preview = await ask(world, '/deckhand digest preview', 'admin');

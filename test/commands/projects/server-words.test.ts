@@ -29,17 +29,15 @@ describe.for(['a bound channel', 'an unbound channel'] as const)('the name of a 
     await world.as('member').command(CHANNEL, '/deckhand test web-1');
     await untilSaid(world, 'web-1 in Storefront');
     expect(await ask(world, '/deckhand server show api-1')).toContain('project `billing-api`');
-    expect(await ask(world, '/deckhand activity api-1')).toContain(
-      '*api-1* of *Billing API* in `acme`: 1 event',
-    );
+    expect(await ask(world, '/deckhand activity api-1')).toContain('*Billing API*> in `acme`: 1 event');
     await world.as('admin').command(CHANNEL, '/deckhand watch api-1 failures');
     await untilSaid(world, 'api-1');
   });
 
   test.for([
     ['test web-9', 'web-2 in Storefront'],
-    ['server show web-9', '*web-2*  '],
-    ['activity web-9', '*web-2* of *Storefront* in'],
+    ['server show web-9', '*web-2*> of '],
+    ['activity web-9', 'web-2 of Storefront in'],
     ['watch web-9', 'on the server `web-2`'],
   ] as const)(
     '`%s` says that neither a project nor a server has the name',

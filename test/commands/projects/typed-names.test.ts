@@ -39,15 +39,14 @@ describe('a project and server as they are typed', () => {
     expect(await ask(world, '/deckhand projects joe’s')).toContain('1 project');
     const link = address(world, 'billing');
     await world.as('admin').command(CHANNEL, `/deckhand use <${link}>`);
-    await untilSaid(world, '*Billing* (`billing`)');
-    expect(await ask(world, `/deckhand activity <${link}|Billing> 7d`)).toContain('*Billing* in `acme`');
+    await untilSaid(world, 'Billing (billing)');
+    expect(await ask(world, `/deckhand activity <${link}|Billing> 7d`)).toContain('*Billing*> in `acme`');
     expect(await ask(world, `/deckhand activity ${link.replace('http://', '')}`)).toContain(
-      '*Billing* in `acme`',
+      '*Billing*> in `acme`',
     );
-    await world.as('admin').command(CHANNEL, `/deckhand watch <${link}>`);
-    await untilSaid(world, 'anything happens in *Billing*');
+    expect(await ask(world, `/deckhand watch <${link}>`, 'admin')).toContain('anything happens in Billing');
     await world.as('admin').command(CHANNEL, `/deckhand unwatch <${link}>`);
-    await untilSaid(world, 'removed the watch of *Billing*');
+    await untilSaid(world, 'removed the watch of Billing');
     const [api] = world.service.world.state.accounts.get(ACCOUNT)?.projects[2]?.servers ?? [];
     const shown = await ask(
       world,
@@ -111,8 +110,8 @@ describe('names that differ by an accent, or not at all', () => {
   test.override({ connected: true, worldOptions: { projects } });
 
   test('mean the one that was typed', async ({ world }) => {
-    expect(await ask(world, '/deckhand activity résumé')).toContain('*Résumé* in `acme`');
-    expect(await ask(world, '/deckhand activity resume')).toContain('*Resume* in `acme`');
+    expect(await ask(world, '/deckhand activity résumé')).toContain('*Résumé*> in `acme`');
+    expect(await ask(world, '/deckhand activity resume')).toContain('*Resume*> in `acme`');
     expect(await ask(world, '/deckhand activity resumé')).toContain('Several projects have that name');
   });
 
@@ -140,13 +139,9 @@ describe('a span of time beside a project', () => {
   test.override({ connected: true, worldOptions: { projects } });
 
   test('is a range, unless it is a part of a name', async ({ world }) => {
-    expect(await ask(world, '/deckhand activity 3d docs-site')).toContain(
-      '*Docs* in `acme`, the last 3 days',
-    );
-    expect(await ask(world, '/deckhand activity docs-site 2w')).toContain(
-      '*Docs* in `acme`, the last 14 days',
-    );
-    expect(await ask(world, '/deckhand activity 3d printing')).toContain('*3D printing* in `acme`');
+    expect(await ask(world, '/deckhand activity 3d docs-site')).toContain('Docs in acme, the last 3 days');
+    expect(await ask(world, '/deckhand activity docs-site 2w')).toContain('Docs in acme, the last 14 days');
+    expect(await ask(world, '/deckhand activity 3d printing')).toContain('*3D printing*> in `acme`');
   });
 });
 
@@ -159,8 +154,8 @@ describe('a permalink that is the name of another project too', () => {
 
   test('means the project of the permalink, and the other one is named', async ({ world }) => {
     await world.as('admin').command(CHANNEL, '/deckhand use storefront');
-    await untilSaid(world, '*Shop* (`storefront`)');
-    expect(posted(world).join()).toContain('the name of `shop-2` too');
+    await untilSaid(world, 'Shop (storefront)');
+    expect(posted(world).join()).toContain('the name of shop-2 too');
     expect(await ask(world, '/deckhand test storefront')).toContain('the name of `shop-2` too');
     await untilSaid(world, 'reachable');
   });
@@ -172,7 +167,7 @@ describe('where the service lists no servers', () => {
   test('the servers that a test has just shown can be typed by name', async ({ world }) => {
     world.service.faults.add({ method: 'GET', path: `/${ACCOUNT}/projects/*/servers`, status: 404 });
     await world.as('member').command(CHANNEL, '/deckhand test joes');
-    await untilSaid(world, 'all 2 servers are reachable');
+    await untilSaid(world, 'both servers are reachable');
     await world.as('member').command(CHANNEL, '/deckhand test joes web one');
     await untilSaid(world, 'web one in');
     expect(await ask(world, '/deckhand server show web-2 joes')).toContain('*web-2*');

@@ -35,11 +35,11 @@ describe('server add', () => {
         hosted_website_attributes: { subdomain: 'shop-front', spa_mode: true },
       },
     ]);
-    expect(roots(world)[0]?.text).toContain('*shop* in *Storefront*: provisioning');
+    expect(roots(world)[0]?.text).toContain('Server shop in Storefront is being created');
     world.service.clock.advance(10_000);
-    await world.slack.until(() => roots(world)[0]?.text.includes(': active') === true);
+    await world.slack.until(() => roots(world)[0]?.text.includes('is active') === true);
     await world.slack.until(() => thread(world).length === 2);
-    expect(thread(world)[0]).toContain('accepted the order for *shop*');
+    expect(thread(world)[0]).toContain('accepted the order for shop');
     const [, ready] = world.slack.thread(TEAM, CHANNEL, roots(world)[0]?.ts ?? '');
     expect(JSON.stringify(ready?.blocks)).toContain(
       'running and ready for deployments, at https://shop-front.sites.example.net',
@@ -66,7 +66,7 @@ describe('server add', () => {
       size: 'medium',
     });
     world.service.clock.advance(20_000);
-    await world.slack.until(() => roots(world)[0]?.text.includes(': active') === true);
+    await world.slack.until(() => roots(world)[0]?.text.includes('is active') === true);
     const root = JSON.stringify(roots(world)[0]?.blocks);
     expect(root).toMatch(/\*IP address\* {2}`203\.0\.113\.\d+`/);
     expect(root).toContain('*Region*  Frankfurt\\n*Size*  2 vCPU, 4 GB\\n*Price*  24.00 USD a month');

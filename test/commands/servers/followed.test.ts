@@ -11,9 +11,9 @@ describe('a server that was ordered', () => {
     await ann(world).submit('server.add');
     await world.slack.until(() => roots(world).length === 1);
     world.service.clock.advance(10_000);
-    await world.slack.until(() => roots(world)[0]?.text.includes(': error') === true);
+    await world.slack.until(() => roots(world)[0]?.text.includes('has an error') === true);
     await world.logged('"event":"follow_ended"');
-    expect(thread(world).at(-1)).toContain('*shop* is broken');
+    expect(thread(world).at(-1)).toContain('shop is broken');
   });
 
   test('ends with the reason where a poll is refused', async ({ world }) => {
@@ -37,7 +37,7 @@ describe('a server that was ordered', () => {
     await ann(world).submit('server.add');
     await world.slack.until(() => roots(world).length === 1);
     world.service.clock.advance(10_000);
-    await world.slack.until(() => roots(world)[0]?.text.includes(': active') === true);
+    await world.slack.until(() => roots(world)[0]?.text.includes('is active') === true);
     await world.logged('"event":"follow_ended"');
     expect(thread(world)).toEqual([]);
   });
@@ -53,7 +53,7 @@ describe('a server that takes longer than it is followed', () => {
     world.service.clock.advance(10_000);
     const place = { channel: CHANNEL, ts: roots(world)[0]?.ts ?? '' };
     await ann(world).click(place, { actionId: 'server.add:check' });
-    await world.slack.until(() => roots(world)[0]?.text.includes(': active') === true);
+    await world.slack.until(() => roots(world)[0]?.text.includes('is active') === true);
     await world.slack.until(() => thread(world).length === 2);
   });
 });

@@ -27,6 +27,7 @@ describe('hosting', () => {
     expect(said).toContain('"type":"table"');
     expect(said).toContain('{"type":"raw_text","text":"box one"}');
     expect(said).toContain('24.00 USD');
+    expect(said).toContain('Together *48.00 USD a month*');
     expect(said).toContain('"text":"error"');
     expect(await ask(world, '/deckhand hosting paint r-1')).toContain(
       'There is no `hosting paint`. Use `list`, `show`',
@@ -52,6 +53,7 @@ describe('hosting', () => {
     world.service.faults.add({ path, status: 503, retryAfter: '60' });
     const said = await ask(world, '/deckhand hosting');
     expect(said).toContain('"text":"24.00"');
+    expect(said).toContain('Together *48.00 a month*');
     expect(said).not.toContain('USD');
   });
 

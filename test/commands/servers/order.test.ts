@@ -30,7 +30,7 @@ describe('an order of a server', () => {
     world.service.faults.add(LOST);
     await confirmSite(world);
     await ann(world).submit('server.add');
-    await world.slack.until(() => roots(world)[0]?.text.includes('*shop* in *Storefront*'));
+    await world.slack.until(() => roots(world)[0]?.text.includes('shop in Storefront'));
     expect(posts(world)).toHaveLength(1);
     expect(await world.app.parts.metrics.text()).toContain(
       'deckhand_possible_duplicates_total{what="order"} 1',
@@ -68,7 +68,9 @@ describe('an order of a server', () => {
     await shows(world, 'its progress is in your direct messages');
     expect(view(world)).not.toContain('The channel shows');
     expect(world.slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text)).toEqual([
-      'Server *shop* in *Storefront*: provisioning',
+      expect.stringMatching(
+        /^Server shop in Storefront is being created\. acme, asked by <@U0ANN>, started .+\.$/,
+      ),
     ]);
     expect(roots(world)).toEqual([]);
   });

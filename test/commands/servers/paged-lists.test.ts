@@ -38,3 +38,41 @@ describe('a page that the service does not give', () => {
     );
   });
 });
+
+describe('a project whose row cannot be read', () => {
+  test.override({ connected: true });
+
+  test('still counts as listed in a channel that is bound to it', async ({ world }) => {
+    await world.as('admin').command(CHANNEL, '/deckhand use storefront');
+    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > 0);
+    const body = [{ name: 'Other', permalink: 'other' }, { name: 'Storefront' }];
+    world.service.faults.add({ path: `/${ACCOUNT}/projects`, status: 200, body });
+    const answer = await ask(world, '/deckhand activity');
+    expect(answer).not.toContain('no longer listed');
+    expect(answer).toContain('*Storefront*');
+  });
+});
+
+describe('an invoice that moves to the next page while the pages are read', () => {
+  test.override({ connected: true });
+
+  test('is summed once', async ({ world }) => {
+    const row = (number: number, more: object = {}) => ({
+      ...{ number, kind: 'subscription', currency: 'usd', total: '10.00', vat: '1.00', paid: false },
+      created_at: '2026-11-03T00:00:00Z',
+      ...more,
+    });
+    const pages = [
+      [row(3), row(2)],
+      [row(2, { paid: true }), row(1)],
+    ];
+    for (const [at, records] of pages.entries()) {
+      const pagination = { current_page: at + 1, total_pages: 2, total_records: 3 };
+      const body = { records, pagination };
+      world.service.faults.add({ path: `/${ACCOUNT}/account/invoices`, status: 200, body, times: 1 });
+    }
+    const answer = await ask(world, '/deckhand invoices 2026-11', 'admin');
+    expect(answer).toContain('3 invoices, *30.00 USD*, of which tax 3.00 USD');
+    expect(answer).not.toContain('not whole');
+  });
+});

@@ -40,21 +40,24 @@ describe('words of a run', () => {
   }) => {
     await world.as('member').openHome();
     await runWith(world, { words: ['pending', 'resting <!here>'], durationMs: 3_600_000 });
-    await rootSays(world, 'Storefront: pending');
+    await rootSays(world, 'pending');
     await homeSays(world, 'pending since');
     world.service.clock.advance(1_800_000);
-    await rootSays(world, 'Storefront: resting &lt;!here&gt;');
+    await rootSays(world, 'resting &lt;!here&gt; for');
     await homeSays(world, 'resting &lt;!here&gt; since');
     world.service.clock.advance(1_800_000);
-    await rootSays(world, 'all 2 servers are reachable');
+    await rootSays(world, 'both servers are reachable');
   });
 
   test('a run ends with any word once it has completed_at, and only `completed` is a success', async ({
     world,
   }) => {
     await runWith(world, { status: 'finished' });
-    const words = ':warning: ended as “finished”, all 2 servers are reachable';
-    await rootSays(world, ':warning: *Storefront: ended as “finished”, all 2 servers are reachable*');
+    const words = ':warning: the test ended as “finished”, both servers are reachable';
+    await rootSays(
+      world,
+      ':warning: *The test of Storefront ended as “finished”, both servers are reachable*',
+    );
     await rootSays(world, 'test:again');
     await world.as('member').openHome();
     await homeSays(world, words);
@@ -81,23 +84,34 @@ describe('a run that had ended when its start was answered', () => {
 });
 
 describe('the sign of a run', () => {
-  const cases: Array<[string, Outcome, string]> = [
+  const cases: Array<[string, Outcome, string, string]> = [
     [
       'whose repository was not reachable',
       { results: 'repository_unreachable' },
       ':warning: the repository is unreachable',
+      'Storefront: the repository is unreachable',
     ],
-    ['that failed without results', { status: 'failed' }, ':x: the test failed without results'],
-    ['where all is well', {}, ':white_check_mark: all 2 servers are reachable'],
+    [
+      'that failed without results',
+      { status: 'failed' },
+      ':x: the test failed without results',
+      'The test of Storefront failed without results',
+    ],
+    [
+      'where all is well',
+      {},
+      ':white_check_mark: both servers are reachable',
+      'Storefront: both servers are reachable',
+    ],
   ];
   test.for(cases)(
     'root, thread, App Home and unfurl agree on a run %s',
-    async ([, outcome, shown], { world }) => {
+    async ([, outcome, shown, headline], { world }) => {
       const [icon, words] = [shown.split(' ')[0], shown.split(' ').slice(1).join(' ')];
       // However long it was watched.
       await runWith(world, { tookMs: 300_000, ...outcome });
-      await rootSays(world, `${icon} *Storefront: ${words}*`);
-      const said = `${icon} ${words.charAt(0).toUpperCase()}${words.slice(1)}. The test took 5 min`;
+      await rootSays(world, `${icon} *${headline}*`);
+      const said = `${words.charAt(0).toUpperCase()}${words.slice(1)}. The test took 5 min`;
       await world.slack.until(() => thread(world)[0]?.startsWith(said), { what: 'the end of the progress' });
       await world.as('member').openHome();
       await homeSays(world, shown);
@@ -111,12 +125,12 @@ describe('a run whose root message stands, but that could not be handed to its f
     const database = failingDatabase(world);
     database.refuse('deckhand_jobs', 'follow-test');
     await runWith(world, {});
-    await rootSays(world, 'Storefront: stopped');
+    await rootSays(world, 'The test of Storefront stopped: ');
     await rootSays(world, 'test:again');
     database.accept();
     await runWith(world, {});
     await world.slack.until(() =>
-      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('all 2 servers are reachable')),
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('both servers are reachable')),
     );
     expect(world.slack.messages(TEAM, CHANNEL)).toHaveLength(2);
   });

@@ -16,7 +16,7 @@ const privately = (world: TestWorld, words: string) =>
     { what: `"${words}" for the person alone` },
   );
 
-describe('the shortcut "Run test access"', () => {
+describe('the shortcut "Test access"', () => {
   test.override({ connected: true });
 
   test('asks in a form, which says where Deckhand has to be invited, and shows the run in the channel that was chosen', async ({
@@ -43,7 +43,7 @@ describe('the shortcut "Run test access"', () => {
     world.slack.invite(TEAM, 'C0BILLING', 'bot');
     expect((await ben.submit('test', values)).outcome).toBe('ok');
     await world.slack.until(() =>
-      roots(world, 'C0BILLING').at(-1)?.text.includes('web-2 in Storefront: running'),
+      roots(world, 'C0BILLING').at(-1)?.text.includes('Testing access to web-2 in Storefront'),
     );
     expect(ben.openView()).toBeUndefined();
     const { id } = await open();
@@ -61,7 +61,7 @@ describe('the shortcut "Connect account"', () => {
   }) => {
     await world.as('member').shortcut('connect_account');
     const view = await formOf(world, 'member', 'notice');
-    expect(JSON.stringify(view.content.blocks)).toContain('Only admins can do this');
+    expect(JSON.stringify(view.content.blocks)).toContain('Only admins can use');
     await world.as('admin').shortcut('connect_account');
     await formOf(world, 'admin', 'connect');
     const answer = await world
@@ -87,7 +87,7 @@ describe('the shortcut on a message', () => {
     world,
   }) => {
     await on(world, `see <${world.service.baseUrl.replace('{account}', ACCOUNT)}/projects/storefront>`);
-    await world.slack.until(() => roots(world).at(-1)?.text.includes('all 2 servers are reachable'));
+    await world.slack.until(() => roots(world).at(-1)?.text.includes('both servers are reachable'));
     await on(world, 'storefront and billing-api are both slow');
     const menu = await privately(world, 'Which project');
     await world

@@ -66,7 +66,7 @@ describe('the pane of a linked project', () => {
     expect(shown).toContain('"text":"Test access","action_id":"test:project"');
     await world.as('member').click('pane', { text: 'Test access' });
     await world.slack.until(() =>
-      world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('all 2 servers are reachable'),
+      world.slack.messages(TEAM, CHANNEL).at(-1)?.text.includes('both servers are reachable'),
     );
   });
 

@@ -73,10 +73,10 @@ describe('a pasted link', () => {
     expect(before).toContain('"action_id":"test:project"');
     await world.as('member').command(ELSEWHERE, '/deckhand test storefront');
     await world.slack.until(() =>
-      world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('all 2 servers are reachable'),
+      world.slack.messages(TEAM, ELSEWHERE).at(-1)?.text.includes('both servers are reachable'),
     );
     const after = await unfurled((await paste(address('storefront'), ELSEWHERE)).ts);
-    expect(after).toContain('all 2 servers are reachable');
+    expect(after).toContain('both servers are reachable');
   });
 
   it('to a server shows its name, protocol and status', async () => {

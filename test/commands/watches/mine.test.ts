@@ -34,7 +34,7 @@ describe('watch mine', () => {
     world,
   }) => {
     const asked = await ask(world, '/deckhand watch mine transitions');
-    expect(asked).toContain('Choose your name');
+    expect(asked).toContain('Which name does the service give you');
     const seen = () => world.slack.ephemerals(TEAM, PEOPLE.member);
     expect(seen()).toHaveLength(1);
     const place = { channel: CHANNEL, ts: seen()[0]?.ts ?? '' };
@@ -43,7 +43,9 @@ describe('watch mine', () => {
     deploy(world, 'Kim', false, 'mine001');
     await world.slack.until(() => shown(world).includes('mine001'));
     // Another person has a name of their own.
-    expect(await ask(world, '/deckhand watch mine', 'admin')).toContain('Choose your name');
+    expect(await ask(world, '/deckhand watch mine', 'admin')).toContain(
+      'Which name does the service give you',
+    );
   });
 
   test('asks the person about a new name that resembles theirs, and goes on with it', async ({ world }) => {
@@ -95,11 +97,11 @@ describe('watch mine', () => {
     deploy(world, 'kim', false, 'mine001');
     await world.slack.until(() => shown(world).includes('mine001'));
     expect(dms(world).map(({ text }) => text)).toEqual([
-      expect.stringContaining('Storefront: deployments are failing'),
+      expect.stringContaining('Storefront in acme: the deployment'),
     ]);
     expect(shown(world)).not.toContain('episode:claim');
     deploy(world, 'Lee', true);
-    await world.slack.until(() => dms(world)[0]?.text.includes('Storefront recovered'));
+    await world.slack.until(() => dms(world)[0]?.text.includes('Storefront in acme recovered'));
     deploy(world, 'kim', true, 'mine002');
     await polls(world);
     expect(dms(world)).toHaveLength(1);
@@ -134,7 +136,7 @@ describe('watch mine', () => {
     await ask(world, '/deckhand watch mine all');
     const channel = () => JSON.stringify(world.slack.messages(TEAM, CHANNEL));
     await world.as('admin').command(CHANNEL, '/deckhand watch storefront');
-    await world.slack.until(() => channel().includes('now hears'));
+    await world.slack.until(() => channel().includes('This channel follows'));
     world.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
     // What was known of them before is 30 s old at most.
     ahead += 31_000;

@@ -15,7 +15,7 @@ const ended = (world: TestWorld, id: string) =>
   });
 const roots = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL);
 
-describe('the workflow step "Run test access"', () => {
+describe('the workflow step "Test access"', () => {
   test('ends with the run: status, counts, what fails, and a link to the message', async ({ world }) => {
     const { setOutcome, setRunOutcome } = world.service.world;
     const storefront = { account: ACCOUNT, project: 'storefront' };

@@ -1,18 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import { closest, distance } from 'fastest-levenshtein';
-import { showCard } from '../../cards/card.ts';
 import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
-import {
-  type CardReply,
-  type Change,
-  isDirect,
-  type Message,
-  mayRead,
-  type Reply,
-} from '../../core/message.ts';
-import { code, dateTime, unmarked } from '../../core/mrkdwn.ts';
-import { isNamed } from '../../core/names.ts';
+import { isDirect, type Message, mayRead } from '../../core/message.ts';
+import { code, unmarked } from '../../core/mrkdwn.ts';
+import { isNamed, spellName } from '../../core/names.ts';
 import {
   findNextTime,
   isAsleep,
@@ -26,28 +17,24 @@ import {
 } from '../../records/schedules.ts';
 import { INVOICES } from '../../scheduler/invoices/notices.ts';
 import { readPolling } from '../../scheduler/schedules/polling.ts';
-import { removeSchedules } from '../../scheduler/schedules/start.ts';
+import { listSetUp } from '../../scheduler/setup/show-channel-card.ts';
 import { ACTIVITY } from '../../scheduler/watches/feed.ts';
-import { canBePushed, isPushFor } from '../../scheduler/watches/push.ts';
-import { undefinedOnSlackError } from '../../slack/failure.ts';
-import { say } from '../../views/blocks/message.ts';
-import { withFooterChange } from '../../views/digests/digest.ts';
-import { notifyStateMessage } from '../../views/invoices/invoices.ts';
+import { canBePushed, isPushFor } from '../../scheduler/watches/switch-push.ts';
+import { buttons } from '../../views/blocks/make-blocks.ts';
+import { withFooterChange } from '../../views/digests/digest-message.ts';
+import { notifyStateMessage } from '../../views/invoices/invoice-messages.ts';
 import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/faces.ts';
 import {
   type ListedSchedule,
   type ListScope,
-  type OpenedFrom,
-  removedCard,
   type ScheduleChange,
   type ScheduleListing,
-  type ShownSchedule,
-  scheduleCard,
   scheduleList,
 } from '../../views/schedules/schedule.ts';
-import { timedLines } from '../../views/schedules/timed.ts';
+import { timedLines } from '../../views/schedules/timed-modal.ts';
 import { describeSchedule, nameSchedule, scheduleWords } from '../../views/schedules/words.ts';
-import { watchLines } from '../../views/watches/watch.ts';
+import { showCardButton } from '../../views/setup/channel-card.ts';
+import { watchLines } from '../../views/watches/watch-messages.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../context.ts';
 import { findRefusal } from '../permission.ts';
@@ -103,7 +90,19 @@ export async function listSchedules(
   const details = { scope, elsewhere, unreadable, word: workspace.word, canChange };
   const listing = { ...details, removed, ...defined({ isShared, isWhole }) };
   const ownLists: Partial<Record<ScheduleKind, DrawList>> = OWN_LISTS;
-  return (ownLists[kind] ?? listTimed)(workspace, listed, listing, SCHEDULE_FACES[kind]);
+  const list = await (ownLists[kind] ?? listTimed)(workspace, listed, listing, SCHEDULE_FACES[kind]);
+  return isShared === true ? list : offerCard({ invocation, workspace }, list);
+}
+
+/** Adds the button for the card of the channel, if it has one and the person may post it. */
+export async function offerCard(
+  { invocation, workspace }: Pick<CommandContext, 'invocation' | 'workspace'>,
+  message: Message,
+): Promise<Message> {
+  const { channel, user } = invocation;
+  if (channel === undefined || !(await workspace.roles.holds(user, 'operator'))) return message;
+  if ((await listSetUp(workspace, channel)).length === 0) return message;
+  return { ...message, blocks: [...message.blocks, ...buttons(showCardButton())] };
 }
 
 type DrawList = (
@@ -128,13 +127,13 @@ const OWN_LISTS: Readonly<Record<Exclude<ScheduleKind, TimedKind>, DrawList>> = 
 };
 
 function listTimed(
-  { clock }: Workspace,
+  workspace: Workspace,
   listed: readonly Schedule[],
   listing: ScheduleListing,
   face: ScheduleFace,
 ): Message {
   const timed = listed.filter((one) => 'cadence' in one);
-  return scheduleList(face, describeTimed(timed, listing.scope, clock.now()), listing);
+  return scheduleList(face, describeTimed(workspace, timed, listing.scope), listing);
 }
 
 async function describeWatches(
@@ -143,60 +142,34 @@ async function describeWatches(
   scope: ListScope,
 ): Promise<ListedSchedule[]> {
   const readPace = await readPolling(workspace, ACTIVITY);
-  const lines = (await workspace.feeds.list('watch')).flatMap(({ backlog }) => backlog.lines);
+  const feeds = await workspace.feeds.list('watch');
+  const waiting = feeds.flatMap((feed) => [...feed.waiting.entries, ...(feed.begun?.lines ?? [])]);
   const pushes = await workspace.pushes.list();
   return watches.map((watch) => {
-    const backlog = lines.filter((line) => line.for.includes(watch.id)).length;
+    const backlog = waiting.filter((one) => one.for.includes(watch.id)).length;
     const { isGone = false } = watch;
     const push = pushes.find((one) => isPushFor(one, watch));
-    const { PUBLIC_URL: publicUrl } = workspace.config;
-    const details = { scope, polling: readPace(watch.account), backlog, isGone, push, publicUrl };
+    const { config, pages } = workspace;
+    const polling = readPace(watch.account);
+    const details = { scope, polling, backlog, isGone, push, publicUrl: config.PUBLIC_URL, pages };
     return {
-      id: watch.id,
-      isAsleep: isAsleep(watch),
+      schedule: watch,
       lines: watchLines(watch, details),
       canBePushed: canBePushed(workspace, watch, push),
     };
   });
 }
 
-function describeTimed(schedules: readonly TimedSchedule[], scope: ListScope, now: number): ListedSchedule[] {
+function describeTimed(
+  { clock, pages }: Workspace,
+  schedules: readonly TimedSchedule[],
+  scope: ListScope,
+): ListedSchedule[] {
+  const now = clock.now();
   return schedules.map((schedule) => {
-    const { id, state, snoozedUntil = 0 } = schedule;
-    const lines = timedLines(schedule, { scope, now, nextAt: findNextTime(schedule, now) });
-    return { id, isAsleep: state.kind === 'paused' || snoozedUntil > now, lines };
+    const lines = timedLines(schedule, { scope, now, nextAt: findNextTime(schedule, now), pages });
+    return { schedule, lines };
   });
-}
-
-export function toShownSchedule(schedule: Schedule): ShownSchedule {
-  return { schedule, isAsleep: isAsleep(schedule) };
-}
-
-/** Card of a change, for the channel. @param list the list whose button was used */
-export function changeCard(
-  schedule: Schedule,
-  done: ScheduleChange['done'],
-  context: CommandContext,
-  list?: ListScope,
-): Message {
-  if (done === 'removed') return removalCard([schedule], context, list);
-  const { invocation, workspace } = context;
-  const note = describeNext(schedule, done, workspace.clock.now());
-  return scheduleCard(toShownSchedule(schedule), { done, user: invocation.user, note });
-}
-
-/** Says when a schedule by the clock runs next, after a change; mrkdwn. */
-function describeNext(schedule: Schedule, done: ScheduleChange['done'], now: number): string | undefined {
-  if (schedule.kind === 'guard') {
-    const next = done === 'set up' ? undefined : findNextTime(schedule, now);
-    return next === undefined ? undefined : `The next run is ${dateTime(next)}.`;
-  }
-  if (!('cadence' in schedule) || ['removed', 'paused', 'restored'].includes(done)) return undefined;
-  const { snoozedUntil } = schedule;
-  if (done === 'snoozed')
-    return snoozedUntil === undefined ? undefined : `It is back after ${dateTime(snoozedUntil)}.`;
-  const next = findNextTime({ ...schedule, snoozedUntil: 0 }, now);
-  return next === undefined ? undefined : `The next one is ${dateTime(next)}.`;
 }
 
 /** Redraws a posted digest after one of its buttons was used; undefined for any other kind. */
@@ -210,15 +183,6 @@ export function redrawPosted(
   const frame = { digest: schedule, next: findNextTime(schedule, clock.now()) };
   const change = { text: `${done} by <@${invocation.user}>`, isAsleep: isAsleep(schedule) };
   return withFooterChange(message, frame, change);
-}
-
-export function removalCard(
-  removed: readonly Schedule[],
-  context: CommandContext,
-  list?: ListScope,
-): Message {
-  const { user, requestId: removal } = context.invocation;
-  return removedCard(removed, user, { removal, list });
 }
 
 /** Typing mistakes in an id of four letters; more mistakes mean another id. */
@@ -261,8 +225,10 @@ export async function resolveSchedule<K extends ScheduleKind>(
 }
 
 /** Digests have no name but their id: several may be of one project. */
-function isNamedByProject(schedule: Schedule, spelling: string): boolean {
+export function isNamedByProject(schedule: Schedule, spelling: string): boolean {
   const project = schedule.kind === 'guard' || schedule.kind === 'watch' ? schedule.project : undefined;
+  const pattern = schedule.kind === 'watch' ? schedule.pattern : undefined;
+  if (pattern !== undefined) return spellName(pattern) === spellName(spelling);
   return project !== undefined && isNamed(project, spelling);
 }
 
@@ -293,81 +259,4 @@ export async function expectAllowedThere(
 export function createRemovedError(schedule: Schedule): UserError {
   const { list } = SCHEDULE_FACES[schedule.kind].commands;
   return new UserError(`Somebody has removed ${describeSchedule(schedule)}.`, list);
-}
-
-interface CardOptions extends Pick<CardReply, 'ts' | 'isDone' | 'undo' | 'answer'> {
-  /** Name of the change in the audit log. */
-  what: string;
-}
-
-/** Replies with a card in the schedule's channel, which then has the schedule's buttons. */
-export function replyWithCard(
-  { workspace }: CommandContext,
-  schedule: Schedule,
-  message: Message,
-  { what, ...options }: CardOptions,
-): CardReply {
-  const onShown = (ts: string): Promise<void> =>
-    storeCard(workspace, schedule, ts === '' ? undefined : { ts, text: message.text });
-  const audit = describeChange(what, schedule);
-  return { kind: 'card', channel: schedule.channel, message, onShown, audit, ...options };
-}
-
-/** Replies with the card of a new schedule, which is removed if Slack does not post the card. */
-export function replyWithNew(
-  context: CommandContext,
-  schedule: Schedule,
-  what: string,
-  message = changeCard(schedule, 'set up', context),
-): CardReply {
-  const undo = () => removeSchedules(context.workspace, [schedule], context.invocation.requestId);
-  return replyWithCard(context, schedule, message, { what, undo });
-}
-
-/** Replies with the card in place of the message whose button opened the form. A list there is drawn again. */
-export async function replyWithEdited(
-  context: CommandContext,
-  edited: Schedule,
-  from: OpenedFrom | undefined,
-  { what, card = changeCard(edited, 'edited', context) }: { what: string; card?: Message },
-): Promise<Reply> {
-  const { workspace, invocation } = context;
-  const answer = { kind: 'nothing' } as const;
-  const isThere = from?.channel === edited.channel;
-  if (from !== undefined && (from.list !== undefined || !isThere)) {
-    const { channel, ts, list } = from;
-    const there = { ...context, invocation: { ...invocation, channel } };
-    const message =
-      list === undefined ? card : await listSchedules(edited.kind, there, list, { isShared: true });
-    const update = workspace.slack.update({ channel, ts }, message).then(() => true);
-    if ((await undefinedOnSlackError(update)) && isThere) {
-      await storeCard(workspace, edited);
-      return { ...answer, audit: describeChange(what, edited) };
-    }
-  }
-  const ts = isThere && from?.list === undefined ? from?.ts : undefined;
-  return replyWithCard(context, edited, card, { what, ts, isDone: true, answer });
-}
-
-/**
- * Stores which message is the schedule's card. The one before it loses its buttons.
- * @param card undefined if a list has the buttons now, or if Slack did not name the message
- */
-export async function storeCard(
-  workspace: Workspace,
-  schedule: Schedule,
-  card?: Schedule['card'],
-): Promise<void> {
-  const { channel, card: before } = schedule;
-  if (isDeepStrictEqual(before, card)) return;
-  await workspace.schedules.change(schedule, (current) => ({ ...current, card }));
-  if (before === undefined || before.ts === card?.ts) return;
-  const ref = { channel, ts: before.ts };
-  const old = { id: `card ${ref.ts}`, channel, ref, root: say(before.text), cause: 'replaced' };
-  await showCard(workspace, { ...old, ifRefused: 'leave' });
-}
-
-/** A change of a schedule for the audit log. */
-export function describeChange(what: string, schedule: Schedule): Change {
-  return { what, where: schedule.channel, target: unmarked(scheduleWords(schedule)) };
 }

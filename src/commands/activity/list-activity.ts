@@ -4,32 +4,30 @@ import { UserError } from '../../core/errors.ts';
 import type { KnownBlock, Message, Reply } from '../../core/message.ts';
 import { code, listFirst } from '../../core/mrkdwn.ts';
 import { nameKey } from '../../core/names.ts';
-import {
-  type ActivityRange,
-  countDays,
-  isServiceRange,
-  MAX_DAYS,
-  type Range,
-  toServiceRange,
-} from '../../core/time/range.ts';
+import { computePeriods, isServiceRange, toServiceRange } from '../../core/time/range.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { KnownActivity } from '../../records/ledger.ts';
 import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
 import { makePersonKey } from '../../records/service-people.ts';
-import { countByDay } from '../../service/activity.ts';
+import { type ActivityEvent, countByDay, readEventOutcome, readEventTime } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { ActivityAsk, type ActivityAudience, activityMessage } from '../../views/activity/activity.ts';
+import {
+  ActivityAsk,
+  type ActivityAudience,
+  activityMessage,
+} from '../../views/activity/activity-message.ts';
 import { withCharts } from '../../views/activity/chart.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
-import { fetchActivity, readKnownActivity } from '../../workspace/activity.ts';
-import { ServerNeeded } from '../../workspace/projects.ts';
+import { ServerNeeded } from '../../workspace/project-list.ts';
+import { fetchActivity, readKnownActivity } from '../../workspace/read-activity.ts';
 import { readZone } from '../../workspace/slack-people.ts';
 import { type ActionContext, defineButton } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
 import { resolveProjectOrServer, splitProjectAndServer } from '../targets/resolve-target.ts';
-import { findBoundProject, isEverything, resolveServer } from '../targets/targets.ts';
+import { findBoundProject, isEverything, namesProject, resolveServer } from '../targets/targets.ts';
+import { isOtherSpan, readActivityWords, wrongRange } from './activity-words.ts';
 
 /** The service's own default. API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';
@@ -37,8 +35,64 @@ const DEFAULT_RANGE = 'last_7_days';
 export const activity = defineCommand({
   name: 'activity',
   phrase: 'shows what happened, and what fails now',
-  synonyms: ['deployments', 'deploys', 'feed', 'log', 'logs'],
-  shorthands: { figures: 'stats', statistics: 'stats', stats: 'stats' },
+  synonyms: [
+    'deployments',
+    'deploys',
+    'feed',
+    'log',
+    'logs',
+    'events',
+    'releases',
+    'news',
+    'timeline',
+    'recent',
+  ],
+  shorthands: Object.fromEntries(
+    `figures statistics stats report summary uptime compare comparison metrics kpis trends availability sla mttr dora
+    numbers performance insights analytics`
+      .split(/\s+/)
+      .map((word) => [word, 'stats']),
+  ),
+  phrases: {
+    '(yesterday|today|week|month)': '$1',
+    'show|see|get|list me|us? (yesterday|today)': '$1',
+    'show|see|get|list? me|us? errors|failures': 'failed',
+    'error|errors|failure log|logs|list': 'failed',
+    '(last|this|past) (week|month|quarter|year)': '$1 $2',
+    'who is deploying *': '',
+    'what|anything happened|changed|happening|occurred|else|new *': '$1',
+    'what is|was new|going|happening|up|on|latest on? *': '$1',
+    'what did + deploy|deployed|do|ship|push|release *': '$1 $2',
+    'what|which|who did|has|have|were|was|got|versions? been|we? deploy|deployed|released|shipped|ship +':
+      '$1',
+    'who deployed|deploys|deploying|did|released|shipped|pushed what?': '',
+    'who deployed|deploys|deploying|released|shipped|pushed today|yesterday|recently': '',
+    'how many|often deploys|deployments|releases|failures|times *': 'stats $1',
+    'how often *': 'stats',
+    'how many + failed|fail|broke *': 'failed $2',
+    'how are|did we|things|deployments|deploys doing|do|going|go *': 'stats $1',
+    'how is|was it|everything|today|yesterday going|looking|doing?': 'stats',
+    'what|which|who|anything failed|fail|broke|crashed|errored *': 'failed $1',
+    'what|which deployments|deploys|projects|builds|releases failed|broke|fail *': 'failed $1',
+    'what|anything went|gone|goes wrong *': 'failed $1',
+    'did|has|have anything|something|everything|it|any|a|deployment|deploy fail|failed|break|broken|broke *':
+      'failed $1',
+    'did + fail|break|crash|error *': 'failed $1 $2',
+    'who broke|killed|crashed|failed|messed *': 'failed $1',
+    'failed|failures|failing|broken|unsuccessful|errors|error|red deploys|deployments|builds|runs|releases *':
+      'failed $1',
+    'failures|failed|errors|fails|broken +': 'failed $1',
+    '+ failures|failed|errors': 'failed $1',
+    'deploys|deployments|deployment|releases|changes by|of|for|from|on +': '$1',
+    'report|summary|overview|stats|uptime|metrics|comparison|compare|trend|numbers|figures of|for|on|about|with *':
+      'stats $1',
+    'compare|summarize|summarise|analyze|analyse *': 'stats $1',
+    'success|failure|change|error|deployment rate|rates|frequency|ratio *': 'stats $1',
+    'mean|average time|duration|recovery *': 'stats $1',
+    'my deploys|deployments|activity|releases|changes *': 'me $1',
+    'what did i deploy|ship|do|push|break *': 'me $1',
+    'log|logs|changes|changelog|diff of|for|on|from? *': '$1',
+  },
   summary: 'Shows what happened lately, and how deployments went',
   usage: '[range] [stats] [project|server|person|all]',
   examples: ['activity', 'activity today', 'activity 30d stats', 'activity week storefront'],
@@ -52,7 +106,7 @@ export const activity = defineCommand({
     project: z.string().optional(),
     stats: z.literal(true).optional(),
   }),
-  async run(args, context, { account }) {
+  async handle(args, context, { account }) {
     const words = readActivityWords(args.words?.split(' ') ?? []);
     const name = args.project ?? words.project;
     const ask = await findAsk(context, account, { ...words, name, range: words.range ?? DEFAULT_RANGE });
@@ -62,11 +116,14 @@ export const activity = defineCommand({
   actions: [
     defineButton(ActivityAsk, {
       actionId: 'activity:page',
-      run: async (query, context) => replyInPlace(await showPrivately(query, context)),
+      handle: async (query, context) => replyInPlace(await showPrivately(query, context)),
     }),
-    defineButton(ActivityAsk, { actionId: 'activity:share', once: true, durable: true, run: share }),
+    defineButton(ActivityAsk, { actionId: 'activity:share', once: true, durable: true, handle: share }),
   ],
 });
+
+/** Holds yesterday, from which today's events are taken. */
+const YESTERDAY_RANGE = 'last_2_days';
 
 /** How far back a history goes if nobody says. */
 const HISTORY_RANGE = 'last_90_days';
@@ -74,7 +131,12 @@ const HISTORY_RANGE = 'last_90_days';
 export const history = defineCommand({
   name: 'history',
   phrase: 'lists deployments, the newest first',
-  synonyms: ['history of', 'deployment history'],
+  synonyms: ['history of', 'deployment history', 'past', 'previous deployments'],
+  phrases: {
+    'deployment|deploy|release history of|for? *': '$1',
+    'all|list|past|previous|older|earlier|last deployments|deploys|releases of|for|on? *': '$1',
+    'last|latest|recent deployments|deploys|releases|changes of|for|on? *': '$1',
+  },
   summary: 'Lists the deployments of a project, a server or a person',
   usage: '[project] [server] [range]',
   examples: ['history storefront', 'history web-2', 'history storefront web-2 30d', 'history kim 1y'],
@@ -83,23 +145,39 @@ export const history = defineCommand({
   rest: true,
   flags: ['project'],
   args: z.object({ words: z.string().optional(), project: z.string().optional() }),
-  async run(args, context, { account }) {
-    const { range = HISTORY_RANGE, project, stats } = readActivityWords(args.words?.split(' ') ?? []);
-    const ask = await findAsk(context, account, { range, name: args.project ?? project });
-    return replyPrivately(await showPrivately({ ...ask, stats, isHistory: true }, context));
+  async handle(args, context, { account }) {
+    const words = readActivityWords(args.words?.split(' ') ?? []);
+    const name = args.project ?? words.project;
+    const ask = await findAsk(context, account, { ...words, name, range: words.range ?? HISTORY_RANGE });
+    return replyPrivately(await showPrivately({ ...ask, stats: words.stats, isHistory: true }, context));
   },
 });
 
 async function findAsk(
   context: CommandContext,
   account: Account,
-  { name, range }: { name: string | undefined; range: Range },
+  {
+    name,
+    range,
+    isFailed,
+    isYesterday,
+  }: Pick<ActivityAsk, 'range' | 'isFailed' | 'isYesterday'> & { name: string | undefined },
 ): Promise<ActivityAsk> {
   const [zone, subject] = await Promise.all([
     readZone(context.workspace, context.invocation.user),
     findSubject(context, account, name),
   ]);
-  return { account: account.name, range, stats: false, zone, page: 0, ...subject };
+  const day = isYesterday && ({ range: YESTERDAY_RANGE, isYesterday } as const);
+  return {
+    account: account.name,
+    range,
+    stats: false,
+    zone,
+    page: 0,
+    ...(isFailed && { isFailed }),
+    ...day,
+    ...subject,
+  };
 }
 
 /**
@@ -112,7 +190,7 @@ async function findSubject(
   name: string | undefined,
 ): Promise<Partial<ActivityAsk>> {
   if (name === undefined) return { project: await findBoundProject(context, account) };
-  if (isEverything(name)) return {};
+  if (isEverything(name) && !(await namesProject(context, account, name))) return {};
   try {
     const both = name.includes(' ') ? await splitProjectAndServer(context, account, name) : undefined;
     const match = await resolveProjectOrServer(context, both?.project ?? name);
@@ -120,7 +198,7 @@ async function findSubject(
     if (server === undefined) return { account: used.name, project };
     return { account: used.name, project, server: await resolveServer(context, used, project, server) };
   } catch (error) {
-    const span = name.split(' ').find((word) => OTHER_SPAN.test(word.toLowerCase()));
+    const span = name.split(' ').find(isOtherSpan);
     // No project has the name, so the person meant a range.
     const isUnmatched = error instanceof UserError || error instanceof ServerNeeded;
     if (isUnmatched && span !== undefined) throw wrongRange(`There is no range ${code(span, 40)}.`);
@@ -130,21 +208,30 @@ async function findSubject(
   }
 }
 
-const MENTION = /^<?@([UW][A-Z0-9]+)>?$/;
+const MENTION = /^<?@([UW][A-Z0-9]+)(?:\|[^<>]*)?>?$/;
+const ASKER: ReadonlySet<string> = new Set(['i', 'me', 'mine', 'my', 'myself']);
 
 /**
  * Names at the service of the person whom words name: a whole name, a part of one, or a person in Slack.
  * @throws UserError if several people have the name
  */
-async function findPeople({ workspace }: CommandContext, account: Account, words: string): Promise<string[]> {
+async function findPeople(
+  { invocation, workspace }: CommandContext,
+  account: Account,
+  words: string,
+): Promise<string[]> {
   const page = await fetchActivity(workspace, account, { range: 'last_30_days', stats: false });
   const query = { range: HISTORY_RANGE, zone: 'UTC' } as const;
   const { events } = await readKnownActivity(workspace, account, query, page);
   const all = [...new Set(events.flatMap(({ user }) => user ?? []))];
-  const [, slackUser] = MENTION.exec(words) ?? [];
+  const isAsker = ASKER.has(words.toLowerCase());
+  const slackUser = isAsker ? invocation.user : MENTION.exec(words)?.[1];
   if (slackUser !== undefined) {
     const mentions = await workspace.names.mentions(account.name);
-    return all.filter((name) => mentions.get(makePersonKey(name)) === slackUser);
+    const own = all.filter((name) => mentions.get(makePersonKey(name)) === slackUser);
+    if (own.length === 0 && isAsker)
+      throw new UserError(`Deckhand does not know which name in ${code(account.name)} is yours.`, 'me');
+    return own;
   }
   const key = nameKey(words);
   const exact = all.filter((name) => nameKey(name) === key);
@@ -155,7 +242,7 @@ async function findPeople({ workspace }: CommandContext, account: Account, words
         fitting.map((name) => code(name, 60)),
         10,
         'people',
-      )}.`,
+      )}. Name one of them in full.`,
     );
   return fitting;
 }
@@ -187,6 +274,20 @@ async function share(query: ActivityAsk, context: ActionContext): Promise<Reply>
   });
 }
 
+/** Only the failed deployments, or only those of yesterday, if the person asked for them alone. */
+function selectEvents(
+  events: readonly ActivityEvent[],
+  { isFailed, isYesterday, zone }: ActivityAsk,
+  now: number,
+): ActivityEvent[] {
+  const { from: today } = computePeriods('today', zone, now);
+  return events.filter(
+    (event) =>
+      (!isFailed || readEventOutcome(event.event) === 'failed') &&
+      (!isYesterday || readEventTime(event) < today),
+  );
+}
+
 /** A feed, with the rows that could not be read. */
 type Feed = KnownActivity & { skipped: readonly SkippedRows[]; recovery: RecoveryFigures | undefined };
 
@@ -196,8 +297,12 @@ function draw(
   audience: ActivityAudience,
   { workspace }: CommandContext,
 ): Message {
+  const { pages } = workspace;
   const message = (chart?: KnownBlock): Message =>
-    withSkipped(activityMessage(query, feed, audience, { chart, recovery: feed.recovery }), feed.skipped);
+    withSkipped(
+      activityMessage(query, feed, audience, { chart, recovery: feed.recovery, pages }),
+      feed.skipped,
+    );
   if (!query.stats) return message();
   const data = countByDay(query, feed, workspace.clock.now());
   return withCharts(new Map([[query.account, data]]), (charts) => message(charts.get(query.account)));
@@ -207,111 +312,16 @@ async function fetchFeed(query: ActivityAsk, { invocation, workspace }: CommandC
   const account = await workspace.accounts.resolve(invocation, query.account);
   const skipped: SkippedRows[] = [];
   const { range, zone, project, server, stats } = query;
+  const isCounted = project !== undefined || query.people !== undefined || !isServiceRange(range);
   // The service's figures are those of the whole account.
-  const request = {
-    range: toServiceRange(range),
-    stats: stats && project === undefined && query.people === undefined,
-  };
+  const request = { range: toServiceRange(range), stats: stats && !isCounted };
   const page = await fetchActivity(workspace, account, request, { skipped });
-  const feed = await readKnownActivity(workspace, account, query, page);
+  const isCompared = stats && isCounted;
+  const whole = await readKnownActivity(workspace, account, { ...query, isCompared }, page);
+  const feed = { ...whole, events: selectEvents(whole.events, query, workspace.clock.now()) };
   const of = project && server === undefined && { account: account.name, project };
+  const periods = computePeriods(range, zone, workspace.clock.now());
   const [recovery] =
-    of && stats ? await readRecoveries(workspace, { range, zone, of, channel: invocation.channel }) : [];
+    of && stats ? await readRecoveries(workspace, { periods, of, channel: invocation.channel }) : [];
   return { ...feed, skipped, recovery };
-}
-
-export interface ActivityWords {
-  range: Range | undefined;
-  stats: boolean;
-  project: string | undefined;
-}
-
-/** Words for the ranges of API 4.9 (docs/service-api.md), longest first; hyphens and underscores count as spaces. */
-const RANGES: ReadonlyArray<[phrase: RegExp, range: Range]> = [
-  [/^(?:the )?(?:last|past) (?:7(?: ?d(?:ays?)?)?|seven days|week)$/, 'last_7_days'],
-  [/^(?:the )?(?:last|past) (?:30(?: ?d(?:ays?)?)?|thirty days|month)$/, 'last_30_days'],
-  [/^(?:this|current) week$/, 'this_week'],
-  [/^(?:7(?: ?d(?:ays?)?)?|1 ?w(?:eeks?)?)$/, 'last_7_days'],
-  [/^(?:30(?: ?d(?:ays?)?)?|1 ?m(?:onths?)?)$/, 'last_30_days'],
-  [/^week$/, 'this_week'],
-  [/^(?:(?:this|current) )?month$/, 'last_30_days'],
-  [/^today$/, 'today'],
-  [/^(?:the )?(?:last |past )?quarter$/, 'last_90_days'],
-  [/^(?:the )?(?:last |past )?(?:year|twelve months)$/, 'last_365_days'],
-];
-/** Any number of days, weeks, months or years. */
-const SPAN = /^(?:the )?(?:last |past )?(\d{1,4}) ?(d|w|m|y)(?:ays?|eeks?|onths?|ears?)?$/;
-const UNIT_DAYS = new Map([
-  ['d', 1],
-  ['w', 7],
-  ['m', 30],
-  ['y', 365],
-]);
-const MAX_PHRASE = 4;
-const STATS = new Set(['stats', 'stat', 'statistics', 'figures']);
-const OTHER_SPAN =
-  /^(?:(?:last |past )?\d* ?(?:h|d|w|m|y|hours?|days?|weeks?|months?|years?)|this year|yesterday)$/;
-
-/**
- * Splits the words after `activity` into a range, `stats` and a project. Pure.
- * @throws UserError for two ranges, or a span of time that the service does not have
- */
-export function readActivityWords(words: readonly string[]): ActivityWords {
-  const result: ActivityWords = { range: undefined, stats: false, project: undefined };
-  const rest: string[] = [];
-  for (let at = 0; at < words.length; ) {
-    const match = rangeAt(words, at);
-    if (match !== undefined) {
-      if (result.range !== undefined) throw wrongRange('Name one range only.');
-      result.range = match.range;
-      at += match.length;
-      continue;
-    }
-    const word = words[at] ?? '';
-    if (STATS.has(word.toLowerCase())) result.stats = true;
-    else rest.push(word);
-    at += 1;
-  }
-  const project = rest.join(' ');
-  if (OTHER_SPAN.test(project.toLowerCase())) throw wrongRange(`There is no range ${code(project, 40)}.`);
-  return project === '' ? result : { ...result, project };
-}
-
-/** The range that begins at a word, and its number of words. */
-function rangeAt(words: readonly string[], at: number): { range: Range; length: number } | undefined {
-  for (let length = Math.min(MAX_PHRASE, words.length - at); length > 0; length -= 1) {
-    const phrase = words
-      .slice(at, at + length)
-      .join(' ')
-      .toLowerCase()
-      .replaceAll(/[_-]+/g, ' ');
-    const range = RANGES.find(([pattern]) => pattern.test(phrase))?.[1] ?? readSpan(phrase);
-    if (range !== undefined) return { range, length };
-  }
-  return undefined;
-}
-
-/** "90d", "6 weeks", "the last 3 months" @throws UserError for more days than Deckhand keeps */
-function readSpan(phrase: string): Range | undefined {
-  if (phrase === 'this year') throw wrongRange(`There is no range ${code(phrase)}.`);
-  const [, amount, unit = ''] = SPAN.exec(phrase) ?? [];
-  if (amount === undefined) return undefined;
-  const days = Number(amount) * (UNIT_DAYS.get(unit) ?? 0);
-  if (days > MAX_DAYS) throw wrongRange(`Deckhand keeps ${MAX_DAYS} days.`);
-  if (days <= 1) return days === 1 ? 'today' : undefined;
-  return `last_${days}_days`;
-}
-
-function wrongRange(fault: string): UserError {
-  return new UserError(
-    `${fault} The ranges are ${code('today')}, ${code('7d')}, ${code('30d')}, ${code('week')}, and any number of days such as ${code('90d')}.`,
-    'help activity',
-  );
-}
-
-/** A range of which the service has figures. @throws UserError for any other */
-export function expectServiceRange(range: Range | undefined): ActivityRange | undefined {
-  if (range === undefined || isServiceRange(range)) return range;
-  const all = [code('today'), code('7d'), code('30d'), code('week')].join(', ');
-  throw new UserError(`The service has no figures of the last ${countDays(range)} days. Choose from ${all}.`);
 }

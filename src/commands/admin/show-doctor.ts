@@ -11,8 +11,8 @@ import { listInvoices } from '../../service/invoices.ts';
 import { describeGaps, findDrift, listCapabilities } from '../../service/operations.ts';
 import { getProfile, type Profile } from '../../service/profile.ts';
 import { listHostedResources } from '../../service/servers.ts';
-import { GROUPS_SCOPE, REQUIRED_SCOPES, SCOPE_NAMES, SCOPE_REASONS } from '../../slack/failure.ts';
-import { doctorMessage, type Finding } from '../../views/admin/doctor.ts';
+import { GROUPS_SCOPE, REQUIRED_SCOPES, SCOPE_NAMES, SCOPE_REASONS } from '../../slack/scopes.ts';
+import { doctorMessage, type Finding } from '../../views/admin/doctor-message.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { pollingTrouble } from '../../views/schedules/schedule.ts';
@@ -23,10 +23,23 @@ import { replyPrivately } from '../replies.ts';
 export const doctor = defineCommand({
   name: 'doctor',
   phrase: 'checks that everything works',
-  synonyms: ['health', 'ping'],
+  synonyms: ['health', 'ping', 'version', 'diagnostics', 'healthcheck'],
+  phrases: {
+    'about|diagnose|debug|selftest|alive|awake|working': '',
+    'are|r you|u there|alive|up|working|ok|awake|broken|down|online|running|dead|still *': '',
+    'is deckhand|this|it|bot on|working|up|down|ok|broken|alive|running|connected|installed|there *': '',
+    'what|which version *': '',
+    'version|status|health of|for? deckhand|you|bot *': '',
+    'why is|are|does deckhand|you|it|bot not|slow|silent|quiet|down|broken *': '',
+    'why do|does|did i|we|nothing|you not|get|hear|happen|nothing *': '',
+    'am i connected *': '',
+    'check yourself|health|everything *': '',
+    'self test|check *': '',
+    'health check': '',
+  },
   summary: 'Checks the connection, permissions, scopes, scheduler and store',
   role: 'member',
-  async run(_, { workspace, invocation: { user } }) {
+  async handle(_, { workspace, invocation: { user } }) {
     const checkScheduler = () => workspace.health.jobs().then(() => 'runs');
     return replyPrivately(doctorMessage(await examine({ workspace, user, checkScheduler })));
   },
@@ -43,8 +56,8 @@ interface Examination {
 export async function examine(examination: Examination): Promise<Finding[]> {
   const { workspace, checkScheduler } = examination;
   const findings = await Promise.all([
-    runCheck('Store', examination, () => workspace.health.store().then(() => 'answers')),
-    runCheck('Scheduler', examination, checkScheduler),
+    check('Store', examination, () => workspace.health.store().then(() => 'answers')),
+    check('Scheduler', examination, checkScheduler),
     checkSlack(examination),
     reportAppToken(examination),
     reportLimits(examination),
@@ -59,7 +72,7 @@ export async function examine(examination: Examination): Promise<Finding[]> {
 }
 
 /** @param work returns a text if all is well */
-async function runCheck(
+async function check(
   what: string,
   { workspace }: Examination,
   work: () => Promise<string | { limited: string }>,
@@ -80,7 +93,7 @@ async function runCheck(
 async function checkSlack(context: Examination): Promise<Finding[]> {
   const { slack, roles } = context.workspace;
   let granted: readonly string[] | undefined;
-  const token = await runCheck('Slack', context, async () => {
+  const token = await check('Slack', context, async () => {
     granted = (await slack.call('auth.test', {})).response_metadata?.scopes;
     return 'the token works';
   });
@@ -136,7 +149,7 @@ async function checkPolls({ workspace }: Examination): Promise<Finding[]> {
 async function checkPushes({ workspace }: Examination): Promise<Finding[]> {
   const { config, pushes, word } = workspace;
   const on = (await pushes.list()).filter(({ state }) => state === 'on');
-  const next = `${code(`${word} watch list all`)} has “Hear within seconds”, which sets its integration up again`;
+  const next = `${code(`${word} watch list`)} has “Hear within seconds”, which sets its integration up again`;
   const findings = on.map(({ account, project, isMissing, publicUrl }): Finding | undefined => {
     if (isMissing !== true && publicUrl === config.PUBLIC_URL) return undefined;
     const fault = isMissing
@@ -225,9 +238,11 @@ async function checkKey(
 ): Promise<Finding[]> {
   const { workspace } = context;
   let profile: Profile | undefined;
-  const key = await runCheck(describeKey(account, context), context, async () => {
+  const key = await check(describeKey(account, context), context, async () => {
     profile = await workspace.accounts.use(account, (client) => getProfile(client));
-    return profile.account.suspended ? 'the key works, but the account is suspended' : 'the key works';
+    return profile.account.suspended
+      ? { limited: 'the key works, but the account is suspended' }
+      : 'the key works';
   });
   if (profile === undefined) return [key];
   const isEnabled = profile.account.beta_features;
@@ -270,7 +285,7 @@ function checkPermission(
   account: Account,
   { name, read, granted, refused }: Permission,
 ): Promise<Finding> {
-  return runCheck(`${name} of ${code(account.name)}`, context, async () => {
+  return check(`${name} of ${code(account.name)}`, context, async () => {
     try {
       await context.workspace.accounts.use(account, read);
       return granted;

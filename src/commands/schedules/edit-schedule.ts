@@ -12,11 +12,12 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { type Action, defineButton } from '../action.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { askAboutConflicts, ChangedMeanwhile, findLastChanger, saveUnchanged } from '../shared-form.ts';
+import { askAboutConflicts, ChangedMeanwhile, findLastChanger, saveUnchanged } from '../save-unchanged.ts';
 import { FormFault, type Submitted, type ViewState } from '../submission.ts';
 import { parseForm } from '../values.ts';
-import { ScheduleButton } from './lifecycle.ts';
-import { createRemovedError, expectAllowedThere, replyWithEdited, resolveSchedule } from './schedules.ts';
+import { readOpenedFrom, replyWithEdited } from './change-replies.ts';
+import { ScheduleButton } from './schedule-commands.ts';
+import { createRemovedError, expectAllowedThere, resolveSchedule } from './schedule-replies.ts';
 
 /** How schedules of a kind are edited in a form. */
 interface EditForm<K extends ScheduleKind, Choices extends object> {
@@ -79,16 +80,11 @@ export function editCommand<K extends ScheduleKind, Choices extends object>(
     takesAccount: false,
     rest: true,
     args: Args,
-    run: ({ nameOrId }, context) => open(context, nameOrId),
+    handle: ({ nameOrId }, context) => open(context, nameOrId),
     actions: [
       defineButton(ScheduleButton, {
         actionId: `${kind}:edit`,
-        run({ id, list }, context) {
-          const { channel, messageTs: ts } = context.invocation;
-          // Slack sends no content of a message that only the person sees, and Deckhand cannot edit it.
-          const canUpdate = context.message && channel !== undefined && ts !== undefined;
-          return open(context, id, canUpdate ? { channel, ts, list } : undefined);
-        },
+        handle: ({ id, list }, context) => open(context, id, readOpenedFrom(context, list)),
       }),
       ...(form.actions ?? []),
     ],
@@ -122,7 +118,7 @@ async function submitEdit<K extends ScheduleKind, Choices extends object>(
   const choices = await form.readChoices({ ...state, values: merged.values }, context, schedule);
   const before = new Map<string, unknown>(Object.entries(schedule));
   if (Object.entries(choices).every(([field, choice]) => isDeepStrictEqual(choice, before.get(field))))
-    throw new FormFault({}, 'Nothing was changed, so nothing was saved.');
+    throw new FormFault({}, 'Nothing is different yet. Change something, or cancel.');
   const edited = await form.save(context.workspace, schedule, choices, (current) => {
     if (!isDeepStrictEqual(form.readValues(current), form.readValues(schedule))) throw new ChangedMeanwhile();
   });

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { outdated, UserError } from '../../core/errors.ts';
+import { defined } from '../../core/json.ts';
 import type { Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
+import { type CalendarDay, dayAt } from '../../core/time/zone.ts';
 import { type Account, INVOICE_SCHEDULES, makeInvoiceUse } from '../../records/accounts.ts';
-import { feedPlace, type Schedule } from '../../records/schedules.ts';
+import type { Schedule } from '../../records/schedules.ts';
 import { addNotices, INVOICES, knownFrom } from '../../scheduler/invoices/notices.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { downloadInvoice, type Invoice, listInvoices } from '../../service/invoices.ts';
@@ -14,39 +16,76 @@ import {
   invoiceSentMessage,
   invoicesMessage,
   invoiceTitle,
-} from '../../views/invoices/invoices.ts';
+} from '../../views/invoices/invoice-messages.ts';
+import { InvoiceAsk } from '../../views/invoices/period-message.ts';
 import { defineButton } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
 import { invoicePicker } from '../option-sources.ts';
 import { replyPrivately } from '../replies.ts';
-import { removeHere, scheduleCommands } from '../schedules/lifecycle.ts';
-import { listSchedules, replyWithNew } from '../schedules/schedules.ts';
+import { replyWithNew } from '../schedules/change-replies.ts';
+import { removeHere, scheduleCommands } from '../schedules/schedule-commands.ts';
+import { listSchedules } from '../schedules/schedule-replies.ts';
 import { resolveAccount } from '../targets/targets.ts';
+import { type InvoiceWords, readInvoiceWords } from './invoice-words.ts';
+import { readAccount, readInvoices, sendCsv, sendPdfs, showPeriod } from './over-period.ts';
+import { type Period, readPeriod } from './period-words.ts';
 
 export const invoices = defineCommand({
   name: 'invoices',
-  phrase: 'lists invoices, sends PDFs, posts new ones',
-  synonyms: ['bill', 'billing', 'bills', 'invoice'],
-  summary: 'Lists the account’s invoices, or sends you one as a PDF',
-  usage: '[number]',
-  examples: ['invoices', 'invoices 1001'],
+  phrase: 'lists and sums invoices, sends PDFs and notices',
+  synonyms: ['bill', 'billing', 'bills', 'invoice', 'receipts', 'payments', 'payment', 'receipt'],
+  shorthands: {
+    unpaid: 'unpaid',
+    overdue: 'unpaid',
+    owed: 'unpaid',
+    total: 'total',
+    costs: 'total',
+    spend: 'total',
+  },
+  phrases: {
+    '(january|february|march|april|may|june|july|august|september|october|november|december)': 'total $1',
+    'how much *': 'total $1',
+    'how much does|do|did|will it|that|this|deckhand|everything|we? cost|costs *': 'total $1',
+    'what did|do|does|have|must we|you|it|i cost|pay|paid|owe|spend|spent *': 'total $1',
+    'what is|are|was were? overdue|unpaid|due|owed|outstanding|open *': 'unpaid',
+    'total|cost|costs|spend|spending|sum|price|paid|expenses *': 'total $1',
+    'what|how costs|cost|much *': 'total $1',
+    'pdf|pdfs|csv|download|send of? invoice|invoices|bill *': '$1',
+    'pdf|csv of|for +': '$1 pdf',
+    'unpaid|open|overdue|outstanding|due invoices|bills|invoice *': 'unpaid $1',
+    '(last|latest|this|next|previous) invoice|bill|invoices|bills': '',
+    'vat|tax|taxes *': 'total $1',
+    'do|does|did we|anybody owe *': 'unpaid',
+  },
+  summary: 'Lists the account’s invoices, sums those of a span of time, or sends you one as a PDF',
+  usage: '[number|span of time|unpaid] [csv|pdfs|here]',
+  examples: ['invoices', 'invoices 1001', 'invoices q3', 'invoices last month', 'invoices unpaid'],
   role: 'billing',
   target: 'account',
   keyUse: makeInvoiceUse,
-  args: z.object({ number: z.string().optional() }),
-  run: ({ number }, context, { account }) =>
-    number === undefined ? showInvoices(account, context) : sendPdf(account, readNumber(number), context),
+  rest: true,
+  args: z.object({ words: z.string().optional() }),
+  async handle({ words: text }, context, { account }) {
+    if (text === undefined) return showInvoices(account, context);
+    const names = (await context.workspace.accounts.list(makeInvoiceUse(context.invocation))).map(
+      ({ name }) => name,
+    );
+    const words = await readInvoiceWords(text, names, () => readToday(context));
+    return answer(words, context, account);
+  },
   optionSources: [invoicePicker],
   actions: [
     defineButton(z.object({ account: z.string(), number: z.int().nonnegative() }), {
       actionId: 'invoices:pdf',
-      run: ({ account, number }, context) => resolveAndSend(account, number, context),
+      handle: ({ account, number }, context) => resolveAndSend(account, number, context),
     }),
+    defineButton(InvoiceAsk, { actionId: 'invoices:csv', once: true, handle: sendCsv }),
+    defineButton(InvoiceAsk, { actionId: 'invoices:pdfs', once: true, durable: true, handle: sendPdfs }),
     {
       // The menu of invoices without a button.
       actionId: 'invoice',
-      run(number, context) {
+      handle(number, context) {
         const target = menuTarget(context.blockId);
         if (target === undefined || number === undefined) throw outdated('menu', 'invoices');
         return resolveAndSend(target.account, readNumber(number), context);
@@ -55,6 +94,51 @@ export const invoices = defineCommand({
   ],
 });
 
+async function readToday({ invocation, workspace }: CommandContext): Promise<CalendarDay> {
+  return dayAt(await workspace.home.zone(invocation.user), workspace.clock.now());
+}
+
+/** A span of time in words, for the person's zone. @throws UserError for other words */
+export async function readInvoicePeriod(text: string, context: CommandContext): Promise<Period> {
+  const period = readPeriod(text, await readToday(context));
+  if (period === undefined) throw new UserError(`${code(text, 40)} is not a span of time.`, 'invoices');
+  return period;
+}
+
+async function answer(words: InvoiceWords, context: CommandContext, account: Account): Promise<Reply> {
+  const { number, period, isUnpaid, isHere, file } = words;
+  const ask = {
+    ...period,
+    isUnpaid,
+    ...defined({ account: words.account ?? context.account?.toLowerCase() }),
+  };
+  if (number !== undefined) {
+    const owner = await findOwner(number, ask, context);
+    if (owner !== undefined || period === undefined)
+      return sendPdf(owner ?? account, number, context, isHere);
+  }
+  if (file === 'csv') return sendCsv(ask, context);
+  return file === 'pdfs' ? sendPdfs(ask, context) : showPeriod(ask, context);
+}
+
+/** The account that has an invoice of this number: the channel's first, then the others that the person may see. */
+async function findOwner(
+  number: number,
+  { account: name }: Pick<InvoiceAsk, 'account'>,
+  context: CommandContext,
+): Promise<Account | undefined> {
+  const { invocation, workspace } = context;
+  const use = makeInvoiceUse(invocation);
+  const own = await resolveAccount({ ...context, account: name }, use);
+  const { invoices: first, error } = await readAccount(own, context);
+  if (first.some((invoice) => invoice.number === number)) return own;
+  // The person is told why the account does not answer.
+  if (name !== undefined) return error && own;
+  const { all } = await readInvoices({ isUnpaid: false }, context);
+  const owner = all.find(({ invoice }) => invoice.number === number)?.account;
+  return owner === undefined ? undefined : workspace.accounts.resolve(use, owner);
+}
+
 async function showInvoices(account: Account, { workspace }: CommandContext): Promise<Reply> {
   const skipped: SkippedRows[] = [];
   const all = await workspace.accounts.use(account, (client) => listInvoices(client, { skipped }));
@@ -62,23 +146,26 @@ async function showInvoices(account: Account, { workspace }: CommandContext): Pr
 }
 
 async function resolveAndSend(
-  numberText: string | undefined,
+  accountName: string | undefined,
   number: number,
   context: CommandContext,
 ): Promise<Reply> {
   const { invocation, workspace } = context;
-  return sendPdf(await workspace.accounts.resolve(makeInvoiceUse(invocation), numberText), number, context);
+  return sendPdf(await workspace.accounts.resolve(makeInvoiceUse(invocation), accountName), number, context);
 }
 
-/** Sends the PDF to the person alone, or to a channel that gets invoice notices anyway. */
-async function sendPdf(account: Account, number: number, context: CommandContext): Promise<Reply> {
+/** Sends the PDF to the person alone. @param isHere true to post it in the channel, because the person said so */
+async function sendPdf(
+  account: Account,
+  number: number,
+  context: CommandContext,
+  isHere = false,
+): Promise<Reply> {
   const { invocation, workspace } = context;
   const { user, channel: here } = invocation;
   const { invoice, bytes } = await fetchPdf(account, number, context);
-  // Somebody with the billing role lets everybody in such a channel see the account's invoices.
-  const place = here && feedPlace({ channel: here, account: account.name });
-  const isForAll = place !== undefined && (await workspace.schedules.get('invoices', place)) !== undefined;
-  const channel = isForAll && here !== undefined ? here : await workspace.slack.openDirect(user);
+  const isPosted = isHere && here !== undefined;
+  const channel = isPosted ? here : await workspace.slack.openDirect(user);
   await workspace.slack.upload({
     filename: `${account.name}-invoice-${number}.pdf`,
     title: invoiceTitle(account.name, number, invoice),
@@ -94,7 +181,7 @@ async function sendPdf(account: Account, number: number, context: CommandContext
     target,
     result: 'done',
   });
-  if (isForAll) return { kind: 'nothing' };
+  if (isPosted) return { kind: 'nothing' };
   return replyPrivately(invoiceSentMessage(account.name, number));
 }
 
@@ -125,7 +212,7 @@ const { pause, resume, remove } = scheduleCommands('invoices');
 
 export const invoicesNotify = defineCommand({
   name: 'invoices notify',
-  phrase: 'lists invoices, sends PDFs, posts new ones',
+  phrase: 'lists and sums invoices, sends PDFs and notices',
   shownAs: 'invoices',
   summary: 'Posts new, paid and overdue invoices in this channel, or stops that',
   usage: '[here|off]',
@@ -141,7 +228,8 @@ export const invoicesNotify = defineCommand({
       .optional(),
   }),
   actions: [pause, resume, remove].flatMap(({ actions = [] }) => actions),
-  async run({ what }, context) {
+  submissions: remove.submissions ?? [],
+  async handle({ what }, context) {
     if (what === 'here' || what === 'on') return beginNotices(context);
     const isMeant = await createFilter(context);
     return what === undefined ? showState(context, isMeant) : removeHere('invoices', context, isMeant);
@@ -172,7 +260,7 @@ async function beginNotices(context: CommandContext): Promise<Reply> {
   const account = await resolveAccount(context, INVOICE_SCHEDULES);
   const all = await workspace.schedules.list('invoices');
   const existing = all.find((one) => one.channel === channel && one.account === account.name);
-  if (existing?.state.kind === 'paused') return resume.run({ nameOrId: existing.id }, context, {});
+  if (existing?.state.kind === 'paused') return resume.handle({ nameOrId: existing.id }, context, {});
   if (existing !== undefined && existing.requestId !== requestId) return showState(context);
   const { invoices } = await workspace.accounts.use(account, (client) => INVOICES.fetch(client));
   const knownInvoices = knownFrom(invoices, workspace.clock.now());

@@ -7,14 +7,18 @@ import { projectId } from '../../core/project-ref.ts';
 import {
   createIntegration,
   type HookType,
-  INTEGRATION_FLAGS,
   type IntegrationResult,
   type NewIntegration,
 } from '../../service/integrations.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { addReasons } from '../../views/blocks/service-failures.ts';
-import { type FilledIn, readIntegration } from '../../views/integrations/fields.ts';
-import { addedMessage, authoriseMessage, INTEGRATION_ADD } from '../../views/integrations/form.ts';
+import { type FilledIn, readIntegration } from '../../views/integrations/integration-fields.ts';
+import {
+  addedMessage,
+  authoriseMessage,
+  INTEGRATION_ADD,
+  listFlags,
+} from '../../views/integrations/integration-modal.ts';
 import { redraw } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -33,6 +37,7 @@ import {
 
 export const integrationAdd = defineCommand({
   name: 'integration add',
+  phrases: { 'add|create|new|connect|set webhook|hook|slack|email|integration up|to|for|in? *': '$1' },
   phrase: 'sends deployments to your other tools',
   shownAs: 'integration',
   summary: 'Sets up an integration of a project: chats, error trackers, caches and more',
@@ -42,14 +47,14 @@ export const integrationAdd = defineCommand({
   needsAccount: true,
   rest: true,
   args: z.object({ project: z.string().optional() }),
-  async run({ project: projectName }, context) {
+  async handle({ project: projectName }, context) {
     const { account, project } = await resolveForForm(context, projectName);
     return openIntegrationForm(context, INTEGRATION_ADD, { account: account.name, project }, projectName);
   },
   // Choosing a type or version shows the fields that it asks for.
   actions: ['hook_type', 'properties.hook_version'].map((actionId) => ({
     actionId,
-    run: redraw(async (state, context, value) =>
+    handle: redraw(async (state, context, value) =>
       drawIntegrationForm(context, state, { values: { ...state.values, [actionId]: value } }),
     ),
   })),
@@ -58,17 +63,14 @@ export const integrationAdd = defineCommand({
 });
 
 async function submitAdd(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const form = readIntegration(state.values, 'new');
+  const origin = readIntegrationOrigin(state);
+  const form = readIntegration(state.values, 'new', listFlags(origin));
   const { type, errors } = form;
   if (type === undefined) throw new FormFault({ hook_type: 'Choose a type.', ...errors });
   if (Object.keys(errors).length > 0) throw new FormFault(errors);
   const integration = newIntegration(form, type);
   await expectNotices(context, state, integration);
-  const { account, project } = await resolveFormTarget(
-    context,
-    readIntegrationOrigin(state),
-    state.values.project,
-  );
+  const { account, project } = await resolveFormTarget(context, origin, state.values.project);
   try {
     const result = await context.workspace.accounts.use(
       account,
@@ -89,16 +91,21 @@ async function submitAdd(state: ViewState, context: CommandContext): Promise<Sub
   }
 }
 
-function newIntegration({ name = '', flags, properties }: FilledIn, type: HookType): NewIntegration {
+function newIntegration({ name = '', offered, flags, properties }: FilledIn, type: HookType): NewIntegration {
   return {
     hook_type: type.label,
     name,
-    ...Object.fromEntries(INTEGRATION_FLAGS.map((flag) => [flag, flags.includes(flag)])),
+    ...Object.fromEntries(offered.map((flag) => [flag, flags.includes(flag)])),
     ...(Object.keys(properties).length === 0 ? {} : { properties }),
   };
 }
 
-const OFF = { send_on_start: false, send_on_completion: false, send_on_failure: false };
+const OFF = {
+  send_on_start: false,
+  send_on_completion: false,
+  send_on_failure: false,
+  send_on_check_failed: false,
+};
 
 async function showAdded(
   context: CommandContext,

@@ -1,31 +1,40 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
+import { AccountFailure, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import { indexNames } from '../../core/names.ts';
+import { type ProjectRef, toProjectRef } from '../../core/project-ref.ts';
 import type { Account } from '../../records/accounts.ts';
-import { accountUrl } from '../../service/addresses.ts';
+import { accountUrl, projectUrl } from '../../service/addresses.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
-import { say } from '../../views/blocks/message.ts';
+import { say } from '../../views/blocks/make-blocks.ts';
 import {
   chooseProjectMessage,
   deployMessage,
   ProjectsPage,
   projectsMessage,
-} from '../../views/projects/projects.ts';
-import { describeNamesakes } from '../../workspace/projects.ts';
+} from '../../views/projects/project-messages.ts';
+import { describeNamesakes } from '../../workspace/project-list.ts';
 import { defineButton, defineMenu } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { projectPicker } from '../option-sources.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
-import { findBoundProject, resolveAccount, resolveProject } from '../targets/targets.ts';
+import { offerCard } from '../schedules/schedule-replies.ts';
+import { findBoundProject, namesProject, resolveAccount, resolveProject } from '../targets/targets.ts';
 
 export const projects = defineCommand({
   name: 'projects',
   phrase: 'lists projects, each with a test button',
   synonyms: ['project'],
+  phrases: {
+    'apps|repos|sites|services|applications|repositories|all': '',
+    'test|tests|check|ping|run|rerun|retest all|everything|each|every *': '',
+    'which|what projects|apps|repos|sites|services *': '$1',
+    'add|create|new|make|import project|app|repo|site *': '',
+    'project|projects|app list|add|create|new|all': '',
+  },
   summary: 'Lists the account’s projects, starred ones first',
   usage: '[filter]',
   examples: ['projects shop'],
@@ -33,7 +42,7 @@ export const projects = defineCommand({
   target: 'account',
   rest: true,
   args: z.object({ filter: z.string().optional() }),
-  run: async ({ filter }, context, { account }) =>
+  handle: async ({ filter }, context, { account }) =>
     replyPrivately(await readProjectsPage(context, account, { filter, page: 0 })),
   // For the menu in a message, if there are more projects than a plain menu can hold.
   optionSources: [{ ...projectPicker, actionId: 'projects:choose' }],
@@ -41,7 +50,7 @@ export const projects = defineCommand({
     defineMenu('projects:choose', (project) => ({ project, isAnswer: true })),
     defineButton(ProjectsPage, {
       actionId: 'projects:page',
-      async run({ account: name, ...page }, context) {
+      async handle({ account: name, ...page }, context) {
         const account = await context.workspace.accounts.resolve(context.invocation, name);
         return replyInPlace(await readProjectsPage(context, account, page));
       },
@@ -59,7 +68,7 @@ async function readProjectsPage(
   const hits = new Set(filter === undefined ? all : (await indexNames(all)).search(filter));
   const matches = all.filter((project) => hits.has(project));
   const at = { account: account.name, filter: filter?.slice(0, 200), page };
-  return withSkipped(projectsMessage(matches, at, workspace.word), skipped, all);
+  return withSkipped(projectsMessage(matches, at, workspace.word, workspace.pages), skipped, all);
 }
 
 const UNBOUND = 'No project is bound to this channel. Which one do you mean?';
@@ -67,7 +76,14 @@ const UNBOUND = 'No project is bound to this channel. Which one do you mean?';
 export const use = defineCommand({
   name: 'use',
   phrase: 'sets this channel’s project and threads',
-  synonyms: ['bind'],
+  synonyms: ['bind', 'select', 'unbind'],
+  phrases: {
+    'unbind|unset|forget|clear project|channel|this *': 'none',
+    'bind|link|attach|connect|set this|channel|project|default to? +': '$1',
+    'default project to? *': '$1',
+    'switch|change project? to +': '$1',
+    'which|what project|app is|are bound|used|this|here|default|set *': '',
+  },
   summary: 'Binds this channel to a project, so that commands need not name it',
   usage: '[<project>|none]',
   examples: ['use', 'use storefront', 'use none'],
@@ -76,11 +92,11 @@ export const use = defineCommand({
   durable: true,
   rest: true,
   args: z.object({ project: z.string().optional() }),
-  async run({ project: projectName }, context) {
+  async handle({ project: projectName }, context) {
     const { invocation, workspace } = context;
     const { channel, user } = invocation;
     if (channel === undefined) throw new UserError('Run this in the channel that it should apply to.');
-    if (projectName?.toLowerCase() === 'none') {
+    if (projectName !== undefined && (await isUnbind(context, projectName))) {
       await workspace.channels.change(channel, ({ project: _, account: __, ...rest }) => rest);
       const message = say(`<@${user}> unbound this channel. Commands here need a project again.`);
       return { kind: 'channel', isDone: true, message, audit: { target: 'none' } };
@@ -90,7 +106,8 @@ export const use = defineCommand({
       const account = await resolveAccount(context);
       const current = await findBoundProject(context, account);
       const where = current && `${bold(current.name)} in ${code(account.name)}`;
-      if (where !== undefined) return replyPrivately(say(`This channel is bound to ${where}.`));
+      if (where !== undefined)
+        return replyPrivately(await offerCard(context, say(`This channel is bound to ${where}.`)));
       const all = await workspace.projects.look(account);
       return replyPrivately(chooseProjectMessage(all, 'use', invocation.answerTs, UNBOUND));
     }
@@ -105,26 +122,69 @@ export const use = defineCommand({
     const target = `${account.name}/${permalink}`;
     const text =
       `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) in ${code(account.name)}. ${await describeNamesakes(projects, projectName, project)}`.trim();
-    return { kind: 'channel', isDone: true, message: say(text), audit: { target } };
+    const message = await offerCard(context, say(text));
+    return { kind: 'channel', isDone: true, message, audit: { target } };
   },
 });
+
+const UNBINDING: ReadonlySet<string> = new Set(['none', 'nothing', 'off']);
+
+/** True for `none`, unless a project is called so: then `off` unbinds. */
+async function isUnbind(context: CommandContext, word: string): Promise<boolean> {
+  if (!UNBINDING.has(word.toLowerCase())) return false;
+  return !(await namesProject(context, await resolveAccount(context), word));
+}
+
+/** The only project that the words name, else the channel's. Undefined if the service does not list them. */
+async function findMentioned(
+  context: CommandContext,
+  account: Account,
+  words: string | undefined,
+): Promise<ProjectRef | undefined> {
+  try {
+    const all = words === undefined ? [] : await context.workspace.projects.list(account);
+    const [project, ...others] = (await indexNames(all)).findIn(words ?? '');
+    if (project !== undefined && others.length === 0) return toProjectRef(project);
+    return await findBoundProject(context, account);
+  } catch (error) {
+    if (error instanceof AccountFailure || error instanceof UserError) return undefined;
+    throw error;
+  }
+}
 
 /** People try this command, but the service's API cannot deploy. */
 export const deploy = defineCommand({
   name: 'deploy',
   phrase: undefined,
-  synonyms: ['redeploy', 'rollback'],
+  synonyms: `redeploy rollback revert retry restart reboot release ship promote publish undeploy rebuild abort
+    approve hotfix kill scale merge cutover`.split(/\s+/),
+  phrases: {
+    'roll back|back? *': '$1',
+    'stop|start|halt|kill +': '$1',
+    'roll|go|switch back to? *': '$1',
+    'push|put|bring|take|get + live|out|production|prod': '$1',
+    'stop|cancel|abort|halt|kill|freeze deploy|deploys|deployment|deployments|deploying|release|build *':
+      '$1',
+    'redo|retry|rerun|repeat|run|start|trigger|do|make|kick|force deploy|deployment|release|off? *': '$1',
+    'turn|switch off|on server *': '$1',
+  },
   summary: 'Says where deployments and rollbacks are started: Deckhand starts none',
   role: 'member',
   takesAccount: true,
   rest: true,
   args: z.object({ words: z.string().optional() }),
-  async run(_, { invocation, workspace, account: accountName }) {
-    const { account: bound, project } = await workspace.channels.get(invocation.channel);
+  async handle({ words }, context) {
+    const { invocation, workspace } = context;
+    const { word, config } = workspace;
     const accounts = await workspace.accounts.list(invocation);
-    const account =
-      accounts.length === 0 ? undefined : await workspace.accounts.resolve(invocation, accountName, bound);
-    const url = account && accountUrl(account.name, workspace.config.SERVICE_BASE_URL);
-    return replyPrivately(deployMessage({ word: workspace.word, account: account?.name, url, project }));
+    if (accounts.length === 0) return replyPrivately(deployMessage({ word }));
+    const account = await resolveAccount(context);
+    const project = await findMentioned(context, account, words);
+    const { SERVICE_BASE_URL: base } = config;
+    const url =
+      project === undefined
+        ? accountUrl(account.name, base)
+        : projectUrl(account.name, project.permalink, base);
+    return replyPrivately(deployMessage({ word, account: account.name, url, project }));
   },
 });

@@ -4,18 +4,17 @@ import { defined } from '../../core/json.ts';
 import type { Message, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
-import type { RememberedIntegration } from '../../records/integrations.ts';
+import type { RememberedIntegration } from '../../records/known-integrations.ts';
 import {
   findChanges,
   findHookType,
-  INTEGRATION_FLAGS,
   type IntegrationChanges,
   type IntegrationFlag,
   type IntegrationResult,
   updateIntegration,
 } from '../../service/integrations.ts';
 import { type Merged, mergeSubmitted, pickMine } from '../../views/blocks/shared-form.ts';
-import { readIntegration } from '../../views/integrations/fields.ts';
+import { readIntegration } from '../../views/integrations/integration-fields.ts';
 import {
   authoriseMessage,
   changedMessage,
@@ -24,14 +23,15 @@ import {
   INTEGRATION_FIELD,
   type IntegrationOrigin,
   integrationValues,
+  listFlags,
   listSecretFields,
   shownName,
-} from '../../views/integrations/form.ts';
+} from '../../views/integrations/integration-modal.ts';
 import { type ActionContext, defineButton } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { integrationPicker } from '../option-sources.ts';
-import { askAboutConflicts, findLastChanger } from '../shared-form.ts';
+import { askAboutConflicts, findLastChanger } from '../save-unchanged.ts';
 import { closeWith, FormFault, type Submitted, type ViewState } from '../submission.ts';
 import { resolveAccount, resolveForForm, resolveFormTarget } from '../targets/targets.ts';
 import {
@@ -51,7 +51,6 @@ export const integrationEdit = defineCommand({
   name: 'integration edit',
   phrase: 'sends deployments to your other tools',
   shownAs: 'integration',
-  synonyms: ['integrations'],
   summary: 'Changes an integration; only what you change is sent',
   usage: '[id] [project]',
   examples: ['integration edit', 'integration edit k3m9x'],
@@ -59,13 +58,13 @@ export const integrationEdit = defineCommand({
   needsAccount: true,
   rest: true,
   args: z.object({ id: z.string().optional(), project: z.string().optional() }),
-  run: ({ id, project }, context) => openEdit(context, id, project),
+  handle: ({ id, project }, context) => openEdit(context, id, project),
   actions: [
     defineButton(z.object({ id: z.string() }), {
       actionId: 'integration:edit',
-      run: ({ id }, context) => openEdit(context, id),
+      handle: ({ id }, context) => openEdit(context, id),
     }),
-    { actionId: INTEGRATION_FIELD, run: pickIntegration },
+    { actionId: INTEGRATION_FIELD, handle: pickIntegration },
   ],
   submissions: [{ ...FORM, callbackId: INTEGRATION_EDIT, submit: submitEdit }],
   optionSources: [integrationPicker],
@@ -73,7 +72,7 @@ export const integrationEdit = defineCommand({
 
 async function openEdit(context: CommandContext, id?: string, project?: string): Promise<Reply> {
   if (id !== undefined && id.length > MAX_IDENTIFIER)
-    throw new UserError('That is too long for an identifier.');
+    throw new UserError('That is too long for an identifier.', 'integration list');
   const remembered = await context.workspace.integrations.list();
   if (id === undefined && remembered.length === 0)
     throw new UserError('No integration was added with Deckhand yet.', undefined, {
@@ -106,10 +105,10 @@ function toCurrent({ id, hookType: type, name, flags }: RememberedIntegration): 
 
 async function pickOrigin(
   context: CommandContext,
-  { channel, thread, account }: IntegrationOrigin,
+  { channel, thread, account, checks }: IntegrationOrigin,
   value: string,
 ): Promise<IntegrationOrigin> {
-  return { channel, thread, picks: true, ...(await findIntegration({ ...context, account }, value)) };
+  return { channel, thread, checks, picks: true, ...(await findIntegration({ ...context, account }, value)) };
 }
 
 /** Draws the form for another integration. It is emptied first, so that nothing of the last one remains. */
@@ -156,14 +155,20 @@ async function saveChanges(
   const current = remembered === undefined ? origin.current : toCurrent(remembered);
   // The form of an integration that was set up elsewhere shows no values.
   const before = origin.current && current;
-  const merged = mergeSubmitted(state, integrationValues(before));
+  const merged = mergeSubmitted(state, integrationValues({ ...origin, current: before }));
   if (merged.conflicts.length > 0) return askAgain(state, context, { ...origin, current: before }, merged);
-  const form = readIntegration(merged.values, 'change', before && findHookType(before.type));
+  const form = readIntegration(
+    merged.values,
+    'change',
+    listFlags(origin),
+    before && findHookType(before.type),
+  );
   if (Object.keys(form.errors).length > 0) throw new FormFault(form.errors);
   const changes = findChanges(form, before);
-  if (Object.keys(changes).length === 0) throw new FormFault({}, 'Nothing was changed, so nothing was sent.');
+  if (Object.keys(changes).length === 0)
+    throw new FormFault({}, 'Nothing is different yet. Change something, or cancel.');
   const edited = { identifier, type: current?.type ?? form.type?.label ?? '', current, changes };
-  if (INTEGRATION_FLAGS.some((flag) => changes[flag] === false))
+  if (listFlags(origin).some((flag) => changes[flag] === false))
     await expectNotices(context, state, applyChanges(edited));
   const { account, project } = await resolveFormTarget(context, origin, state.values.project);
   const nameOrId = origin.identifier === undefined ? identifier : (current?.id ?? identifier);
@@ -224,5 +229,6 @@ function applyChanges({ identifier, type, current, changes }: Edited): Integrati
     send_on_start: isOn('send_on_start'),
     send_on_completion: isOn('send_on_completion'),
     send_on_failure: isOn('send_on_failure'),
+    send_on_check_failed: isOn('send_on_check_failed'),
   };
 }

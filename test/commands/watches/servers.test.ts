@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { followsServer } from '../../../src/records/failure-rules.ts';
+import type { WatchedServer } from '../../../src/records/schedules.ts';
+import { ask } from '../../support/asking.ts';
+import { test as base } from '../../support/fixtures.ts';
+import { CHANNEL, TEAM, type TestWorld } from '../../support/test-world.ts';
+
+const test = base.extend('connected', true);
+
+const stored = async (world: TestWorld) => (await world.app.workspaces.open(TEAM).schedules.list('watch'))[0];
+const watch = async (world: TestWorld, words: string) => {
+  world.slack.invite(TEAM, CHANNEL, 'bot');
+  await world.as('admin').command(CHANNEL, `/deckhand watch storefront ${words}`);
+  await world.slack.until(() => JSON.stringify(world.slack.messages(TEAM, CHANNEL)).includes('Storefront'));
+  return stored(world);
+};
+
+describe('the servers of a watch', () => {
+  it.each<[Partial<WatchedServer>, string[], string[]]>([
+    [{}, ['web-1', 'WEB-1', 'id-1'], ['web-2', 'web-10']],
+    [{ names: ['web-1', 'web-2'] }, ['web-1', 'web-2'], ['staging']],
+    [{ names: ['web-*'] }, ['web-1', 'web-27'], ['staging', 'xweb-1']],
+    [{ names: ['staging'], isExcluded: true }, ['web-1'], ['staging']],
+  ])('%j follows %j and not %j', (parts, followed, others) => {
+    const server = { identifier: 'id-1', name: 'web-1', ...parts };
+    for (const name of followed) expect(followsServer({ server }, name)).toBe(true);
+    for (const name of others) expect(followsServer({ server }, name)).toBe(false);
+  });
+
+  test.for([
+    ['--server web-1,web-2', 'the servers `web-1, web-2`'],
+    ['--server web-*', 'the servers `web-*`'],
+    ['--not web-2', 'all servers but `web-2`'],
+  ] as const)('are typed as %s', async ([words, shown], { world }) => {
+    expect(await watch(world, words)).toMatchObject({ server: { names: expect.any(Array) } });
+    expect(await ask(world, '/deckhand watch list', 'admin')).toContain(shown);
+  });
+
+  test('are asked about if nothing knows the name', async ({ world }) => {
+    const said = await ask(world, '/deckhand watch storefront --server wbe-1', 'admin');
+    expect(said).toContain('There is no server `wbe-1` in `storefront`. It has `web-1`, `web-2`.');
+    const both = await ask(world, '/deckhand watch storefront --server web-1 --not web-2', 'admin');
+    expect(both).toContain('but not both');
+    expect(await stored(world)).toBeUndefined();
+  });
+});
+
+describe('projects that are called like a word', () => {
+  test.override({
+    worldOptions: {
+      projects: ['all', 'none', 'hourly'].map((name) => ({ name, permalink: name, servers: [] })),
+    },
+  });
+
+  test('can be bound, watched, guarded and unwatched', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    const { channels, schedules } = world.app.workspaces.open(TEAM);
+    const say = async (line: string, done: () => Promise<boolean>) => {
+      await world.as('admin').command(CHANNEL, `/deckhand ${line}`);
+      await expect.poll(done, { timeout: 10_000 }).toBe(true);
+    };
+    await say('use none', async () => (await channels.get(CHANNEL)).project?.permalink === 'none');
+    await say('watch all', async () => (await schedules.list('watch'))[0]?.project?.permalink === 'all');
+    await say('guard add hourly hourly', async () => (await schedules.list('guard')).length === 1);
+    expect(await schedules.list('guard')).toMatchObject([{ project: { permalink: 'hourly' } }]);
+    await say('unwatch all', async () => (await schedules.list('watch')).length === 0);
+    await say('use off', async () => (await channels.get(CHANNEL)).project === undefined);
+  });
+});
