@@ -1,5 +1,6 @@
 import type { Receiver } from '@slack/bolt';
-import { homeOpened, refreshHomeJob } from './commands/home/home.ts';
+import { channelIdChanged } from './commands/channels/channel-id-changed.ts';
+import { homeOpened, REFRESH_HOME } from './commands/home/home.ts';
 import { commandsFor, createRegistry, START } from './commands/registry.ts';
 import type { EventHandlers } from './commands/slack-event.ts';
 import { unfurlLinks } from './commands/unfurls/unfurl.ts';
@@ -9,10 +10,11 @@ import { createUninstalls, installRoutes, lifecycleHandlers, type Uninstalls } f
 import { linkRoutes } from './linking/link.ts';
 import type { LinkRequests } from './linking/link-requests.ts';
 import { hookRoutes } from './listeners/hooks.ts';
+import { WAITING } from './listeners/inbox.ts';
 import { createListeners } from './listeners/listeners.ts';
 import { mcpRoutes } from './listeners/mcp.ts';
-import { healthRoutes, publicRoutes, readBasePath, withoutMetrics } from './listeners/pages.ts';
 import { LIFECYCLE_EVENTS } from './listeners/payloads/payloads.ts';
+import { healthRoutes, publicRoutes, readBasePath, withoutMetrics } from './listeners/public-routes.ts';
 import {
   createHttpReceiver,
   createSignatures,
@@ -29,23 +31,27 @@ import {
 import { createSocketReceiver } from './listeners/receivers/socket-receiver.ts';
 import { READ_FEED } from './scheduler/accounts/read-feeds.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
-import { DIAGNOSE } from './scheduler/episodes/diagnosis.ts';
-import { EPISODE_WORK } from './scheduler/episodes/episodes.ts';
+import { EPISODE_WORK } from './scheduler/episodes/change-episodes.ts';
+import { DIAGNOSE } from './scheduler/episodes/diagnose.ts';
+import { END_QUIET } from './scheduler/episodes/end-quiet.ts';
 import { ESCALATE } from './scheduler/episodes/escalation.ts';
 import { LOOK } from './scheduler/episodes/look.ts';
+import { MENTION_OUTAGE } from './scheduler/episodes/outage-mentions.ts';
 import { REVIEW } from './scheduler/episodes/review.ts';
+import { SHOW_OUTAGE } from './scheduler/episodes/show-outage.ts';
 import { SCHEDULE_TYPES } from './scheduler/schedule-types.ts';
-import { OWNER_NOTICES } from './scheduler/schedules/lifecycle.ts';
+import { OWNER_NOTICES } from './scheduler/schedules/pause-schedule.ts';
 import { RECONCILE, startSchedules } from './scheduler/schedules/reconcile-schedules.ts';
 import { ADD_SERVER } from './scheduler/servers/add-server.ts';
 import { FOLLOW_PROVISIONING, FOLLOW_SYNC } from './scheduler/servers/provisioning.ts';
+import { SHOW_CHANNEL_CARD } from './scheduler/setup/show-channel-card.ts';
 import { FOLLOW_TEST } from './scheduler/test-access/follow-test.ts';
 import { END_STEP } from './scheduler/workflows/end-steps.ts';
 import { checkBotToken } from './slack/token-health.ts';
 import type { Web } from './slack/web.ts';
 import { recordFormat } from './store/open-store.ts';
 import { type JobDefinition, workWith } from './workspace/define-job.ts';
-import { createWorkspaces, type Parts } from './workspace/workspace.ts';
+import { createWorkspaces, type FollowUps, type Parts } from './workspace/workspace.ts';
 
 /** Everything that is opened once for the process, with its whole configuration. */
 export interface AppParts extends Parts {
@@ -60,6 +66,7 @@ export type DeckhandApp = ReturnType<typeof createApp>;
 /** Handlers of events by type; those of the installation itself are in `installing/`. */
 const EVENT_HANDLERS: EventHandlers = {
   app_home_opened: homeOpened,
+  channel_id_changed: channelIdChanged,
   link_shared: unfurlLinks,
 };
 
@@ -72,6 +79,14 @@ export const EVENT_TYPES: readonly string[] = [
   'function_executed',
 ];
 
+const FOLLOW_UPS: FollowUps = {
+  accounts: RECONCILE,
+  waiting: WAITING,
+  failures: REVIEW,
+  cards: SHOW_CHANNEL_CARD,
+  home: REFRESH_HOME,
+};
+
 /** Lists the jobs of all features. @param startedAt milliseconds since the epoch */
 function listJobs(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
   return [
@@ -82,12 +97,16 @@ function listJobs(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     WATCH_VERIFICATION,
     READ_FEED,
     END_STEP,
-    refreshHomeJob,
+    REFRESH_HOME,
     RECONCILE,
     OWNER_NOTICES,
     EPISODE_WORK,
     DIAGNOSE,
+    END_QUIET,
     ESCALATE,
+    SHOW_OUTAGE,
+    SHOW_CHANNEL_CARD,
+    MENTION_OUTAGE,
     REVIEW,
     LOOK,
     ...Object.values(SCHEDULE_TYPES).flatMap((type) => type.listJobs(startedAt)),
@@ -97,7 +116,7 @@ function listJobs(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
 /** Wires the features together; opens nothing before `start`. */
 export function createApp(parts: AppParts) {
   const { config, clock, log, metrics, engine } = parts;
-  const workspaces = createWorkspaces(parts);
+  const workspaces = createWorkspaces({ ...parts, followUps: FOLLOW_UPS });
   const readBody = createBodyReader();
   const signingSecret = config.SLACK_SIGNING_SECRET ?? '';
   const signatures = createSignatures(parts);
@@ -148,7 +167,7 @@ export function createApp(parts: AppParts) {
       const token = config.SLACK_BOT_TOKEN;
       if (token !== undefined)
         void checkBotToken({ token, web, health: tokenHealth, clock, signal: draining.signal });
-      void chores.uninstalls.run();
+      void chores.uninstalls.sweep();
       void startSchedules(shared, draining.signal);
       await receiver.start();
       return listener;
@@ -180,7 +199,7 @@ export function createApp(parts: AppParts) {
 function listChores({ store, log }: AppParts, uninstalls: Uninstalls) {
   const sweep = (kind: string, work: () => Promise<void>) => ({
     cron: '*/10 * * * *',
-    run: (): Promise<void> =>
+    sweep: (): Promise<void> =>
       work().catch((err: unknown) => log.warn({ event: 'sweep_failed', kind, err }, 'Sweep failed')),
   });
   return {

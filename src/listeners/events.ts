@@ -1,7 +1,7 @@
 import type { EntityPresentDetailsArguments } from '@slack/web-api';
 import { z } from 'zod';
 import type { EventHandler, SlackEvent } from '../commands/slack-event.ts';
-import { cleanCommandText } from '../commands/typed-words.ts';
+import { cleanTypedText } from '../commands/typed-words.ts';
 import { readDetails } from '../commands/unfurls/unfurl.ts';
 import { type Audited, type Invocation, SlackTs } from '../core/message.ts';
 import { escapeEntities } from '../core/mrkdwn.ts';
@@ -43,7 +43,7 @@ export async function showDetails(workspaces: Workspaces, { about, body }: Store
     command: 'projects',
     what: 'details',
     role: 'member',
-    run: async () => ({ metadata: await readDetails(context, entity_url) }),
+    handle: async () => ({ metadata: await readDetails(context, entity_url) }),
     explain: async (error) => ({
       error: {
         status: 'custom',
@@ -188,7 +188,7 @@ function readWords(message: string, bot: string | undefined): { text: string; is
 }
 
 function readLine(line: string): string {
-  return cleanCommandText(line.replace(LEADING, '')).replace(COURTESY, '');
+  return cleanTypedText(line.replace(LEADING, '')).replace(COURTESY, '');
 }
 
 /** User id of Deckhand's bot, if the event names it. */

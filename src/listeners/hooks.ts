@@ -4,7 +4,7 @@ import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { PUSH_PAUSE_MS, pollPushed } from '../scheduler/schedules/polling.ts';
 import { ACTIVITY } from '../scheduler/watches/feed.ts';
-import { HOOK_PATH } from '../scheduler/watches/push.ts';
+import { HOOK_PATH } from '../scheduler/watches/switch-push.ts';
 import type { Store } from '../store/store.ts';
 import { createHookTokens, type HookToken } from '../workspace/hook-tokens.ts';
 import type { Workspaces } from '../workspace/workspace.ts';

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { type CommandLine, isDurable, routeCommand } from '../commands/command-router.ts';
+import { isDurable, routeCommand } from '../commands/command-router.ts';
+import type { CommandLine } from '../commands/readings.ts';
 import type { Registry } from '../commands/registry.ts';
 import type { Submitted, ViewState } from '../commands/submission.ts';
 import { StoreUnavailable } from '../core/errors.ts';
 import { type Invocation, type Message, StoredInvocation } from '../core/message.ts';
 import { type Clock, HOUR_MS, withTimeout } from '../core/time/clock.ts';
 import { RecentMap } from '../core/ttl-cache.ts';
-import type { JobType } from '../jobs/jobs.ts';
+import { type JobType, NoData } from '../jobs/jobs.ts';
 import { countPossibleDuplicate } from '../observability/metrics.ts';
 import { selectKeys } from '../records/accounts.ts';
-import { RUN_WAITING } from '../records/waiting-commands.ts';
 import { GLOBAL } from '../store/store.ts';
 import { defineJob } from '../workspace/define-job.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -98,26 +98,29 @@ const MAX_HANDLES = 2_000;
 export type Inbox = ReturnType<typeof createInbox>;
 
 export interface Handlers {
-  run(workspace: Workspace, request: StoredRequest, handles: SlackHandles, attempt: number): Promise<void>;
+  handle(workspace: Workspace, request: StoredRequest, handles: SlackHandles, attempt: number): Promise<void>;
   /** After the last failed attempt. */
   fail(workspace: Workspace, request: StoredRequest, handles: SlackHandles, error: unknown): Promise<void>;
-  runEvent(event: StoredEvent): Promise<void>;
+  handleEvent(event: StoredEvent): Promise<void>;
 }
 
 const EVENT_OPTIONS = { concurrency: 50, attempts: 5, backoffMs: 1000 };
 
-export function createInbox({ run, fail, runEvent }: Handlers) {
+/** Handles the waiting commands that have what they waited for. */
+export const WAITING: JobType<object> = { queue: 'run-waiting', schema: NoData };
+
+export function createInbox({ handle, fail, handleEvent }: Handlers) {
   const handles = new RecentMap<string, SlackHandles>(MAX_HANDLES);
   const requests = defineJob({
     queue: 'requests',
     schema: StoredRequest,
     options: { concurrency: 200, attempts: 3, backoffMs: 1000, keyStaysMs: SEEN_MS },
-    async run(workspace, { attempt, data: request }) {
+    async handle(workspace, { attempt, data: request }) {
       const { channel, requestId } = request.invocation;
       if (handles.get(requestId)?.isRefused) return;
       // The earlier attempt may have answered before it was interrupted.
       if (attempt > 1) countPossibleDuplicate(workspace, 'post', { channel, delivery: requestId });
-      await run(workspace, request, handles.get(requestId) ?? {}, attempt);
+      await handle(workspace, request, handles.get(requestId) ?? {}, attempt);
       handles.delete(requestId);
     },
     async onDeadLetter(workspace, request, error) {
@@ -130,14 +133,14 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
     queue: 'events',
     schema: StoredEvent,
     options: { ...EVENT_OPTIONS, keyStaysMs: SEEN_MS },
-    run: (_, { data }) => runEvent(data),
+    handle: (_, { data }) => handleEvent(data),
   });
   /** Events about the installation itself. Their keys are not kept, because nothing of an erased workspace may stay. */
   const lifecycle = defineJob({ ...events, queue: 'lifecycle', options: EVENT_OPTIONS });
   const waiting = defineJob({
-    ...RUN_WAITING,
+    ...WAITING,
     options: { concurrency: 4, attempts: 5, backoffMs: 1000 },
-    run: (workspace) => runWaiting(workspace, requests),
+    handle: (workspace) => sendWaiting(workspace, requests),
   });
   return {
     jobs: [requests, events, lifecycle, waiting],
@@ -160,7 +163,7 @@ export function createInbox({ run, fail, runEvent }: Handlers) {
 }
 
 /** Turns each waiting command that can run now into a stored request. */
-async function runWaiting(
+async function sendWaiting(
   { accounts, names, waiting, jobs }: Workspace,
   requests: JobType<StoredRequest>,
 ): Promise<void> {
@@ -211,6 +214,7 @@ export function isStoredFirst(
     case 'action': {
       const action = registry.action(request.actionId)?.action;
       const leadsTo = action?.leadsTo?.(request.blockId ?? '');
+      if (action?.opensForm?.(request.value)) return false;
       return action?.durable === true && (leadsTo === undefined || isDurableText(registry, leadsTo));
     }
   }

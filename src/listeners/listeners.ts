@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { App, type Receiver, type ViewSubmitAction } from '@slack/bolt';
-import { readCommandLine } from '../commands/command-router.ts';
+import { readCommandLine } from '../commands/readings.ts';
 import type { Registry } from '../commands/registry.ts';
 import type { EventHandlers } from '../commands/slack-event.ts';
 import type { WorkflowStep } from '../commands/workflow-step.ts';
@@ -42,12 +42,12 @@ import {
   SlashBody,
   SubmissionBody,
 } from './payloads/schemas.ts';
+import { handleText } from './pipeline/handle-command.ts';
+import { createActionRequest, createShortcutRequest, listOptions } from './pipeline/handle-interaction.ts';
+import { createSteps } from './pipeline/handle-step.ts';
+import { acknowledgeForm, handleSubmission } from './pipeline/handle-submission.ts';
 import { createContext, handleRequest } from './pipeline/pipeline.ts';
 import { explainNotStored, respondFailure, respondPrivately } from './pipeline/respond.ts';
-import { runText } from './pipeline/run-command.ts';
-import { createActionRequest, createShortcutRequest, runOptions } from './pipeline/run-interaction.ts';
-import { createSteps } from './pipeline/run-step.ts';
-import { acknowledgeForm, runSubmission } from './pipeline/run-submission.ts';
 
 interface Dependencies {
   log: Logger;
@@ -79,12 +79,12 @@ export function createListeners(parts: Dependencies) {
   const mentions = { app_mention: createMentionHandler(() => inbox) };
   const events: EventHandlers = { ...parts.events, ...mentions, function_executed: steps.functionExecuted };
   const inbox = createInbox({
-    run: (workspace, request, handles, attempt) =>
-      runRequest(registry, workspace.forRequest(), request, handles, attempt),
+    handle: (workspace, request, handles, attempt) =>
+      handleStored(registry, workspace.forRequest(), request, handles, attempt),
     fail(workspace, request, handles, error) {
       return respondFailure(createContext(workspace, restoreInvocation(request, handles)), error);
     },
-    async runEvent({ about, body }) {
+    async handleEvent({ about, body }) {
       const invocation: Invocation = { user: '', channel: undefined, requestId: body.event_id };
       await events[body.event.type]?.(createContext(workspaces.open(about), invocation), body);
     },
@@ -132,7 +132,7 @@ export function createListeners(parts: Dependencies) {
     const menu = parsedPayload(context, OptionsBody);
     const { workspace, invocation } = readInteraction(menu);
     const request = createContext(await workspaces.admit(workspace), invocation);
-    await ack(await runOptions({ ...request, registry }, menu));
+    await ack(await listOptions({ ...request, registry }, menu));
   });
   app.event('entity_details_requested', async ({ context }) => {
     const { event } = readEvent(parsedPayload(context, EventBody));
@@ -190,7 +190,7 @@ async function acknowledge(shared: Shared, incoming: IncomingRequest, ack: Ack):
     return storeAndAcknowledge(shared, workspace, { ...incoming, handles }, ack);
   await ack();
   if (isForSlack(registry, request, handles)) return;
-  background.begin(() => runRequest(registry, workspace, request, handles));
+  background.begin(() => handleStored(registry, workspace, request, handles));
 }
 
 async function storeAndAcknowledge(
@@ -223,7 +223,7 @@ function isForSlack(registry: Registry, request: StoredRequest, { state }: Slack
  * @param attempt set if the request is stored
  * @throws StoreUnavailable so that the job of a stored request is retried
  */
-async function runRequest(
+async function handleStored(
   registry: Registry,
   workspace: Workspace,
   request: StoredRequest,
@@ -236,13 +236,13 @@ async function runRequest(
   const context = { ...createContext(workspace, invocation), registry };
   switch (request.kind) {
     case 'command':
-      return runText(context, { ...request, line: handles.line });
+      return handleText(context, { ...request, line: handles.line });
     case 'action':
       return void (await handleRequest(createActionRequest({ ...context, request, handles })));
     case 'shortcut':
       return void (await handleRequest(createShortcutRequest({ ...context, request, handles })));
     case 'form':
-      return runSubmission(context, request, handles, (attempt ?? 1) > 1);
+      return handleSubmission(context, request, handles, (attempt ?? 1) > 1);
   }
 }
 

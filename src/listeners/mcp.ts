@@ -7,11 +7,11 @@ import { TOOLS, type Tool, type ToolResult } from '../commands/mcp/tools.ts';
 import { AccountNeeded } from '../core/errors.ts';
 import { parseObject } from '../core/json.ts';
 import type { Audited, Invocation, KnownBlock, Message } from '../core/message.ts';
-import { code, disableAutolinks, sanitize } from '../core/mrkdwn.ts';
+import { code, sanitize } from '../core/mrkdwn.ts';
 import { failureWords } from '../views/blocks/failures.ts';
 import { splitAnswer } from '../views/blocks/lists.ts';
 import { NotServed } from '../workspace/installations.ts';
-import { ProjectNeeded, ServerNeeded } from '../workspace/projects.ts';
+import { ProjectNeeded, ServerNeeded } from '../workspace/project-list.ts';
 import type { Parts, Workspace, Workspaces } from '../workspace/workspace.ts';
 import { SEEN_MS } from './inbox.ts';
 import { Id, MaybeId } from './payloads/schemas.ts';
@@ -80,7 +80,7 @@ function registerTools(server: McpServer, parts: Call): void {
     const { name, description, inputs: inputSchema, isChange } = tool;
     const annotations = { readOnlyHint: isChange !== true, destructiveHint: false, openWorldHint: true };
     server.registerTool(name, { description, inputSchema, annotations }, async (inputs, { mcpReq }) => {
-      const answer = await runTool(parts, tool, inputs, mcpReq._meta);
+      const answer = await handleTool(parts, tool, inputs, mcpReq._meta);
       if ('refusal' in answer) return { content: [{ type: 'text', text: answer.refusal }], isError: true };
       const { data, next, message } = answer;
       const text = JSON.stringify({ ...data, next }, cleanText);
@@ -92,7 +92,7 @@ function registerTools(server: McpServer, parts: Call): void {
 /** Blocks for a person, cut to one message; a fallback replaces blocks that Slack may not accept here. */
 function takeBlocks({ fallback, ...message }: Message): KnownBlock[] {
   const [first = message] = splitAnswer(fallback?.() ?? message);
-  return disableAutolinks(first).blocks;
+  return first.blocks;
 }
 
 /** Shows the assistant foreign text as a person sees it: without invisible characters, and cut to the same length. */
@@ -147,7 +147,7 @@ interface Call extends ToolParts {
  * Runs a tool for the person whom Slack names, like a command of that person.
  * @param meta `params._meta` of the call
  */
-async function runTool(
+async function handleTool(
   parts: Call,
   tool: Tool,
   inputs: unknown,
@@ -170,7 +170,7 @@ async function runTool(
     what: tool.name,
     role: tool.role,
     isChange: tool.isChange === true,
-    run: (): Promise<ToolResult> => tool.run(inputs, context),
+    handle: (): Promise<ToolResult> => tool.handle(inputs, context),
     explain: async (error) => ({ refusal: describeError(error, context, tool) }),
   });
 }

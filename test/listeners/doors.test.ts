@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { Account, SCHEDULES } from '../../src/records/accounts.ts';
 import { answerTo, shareList } from '../support/asking.ts';
+import { choose } from '../support/failure-menu.ts';
 import { BRISK } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';
 import { sendCommand, sendEvent, sendForm } from '../support/signed.ts';
@@ -48,11 +49,10 @@ describe('a channel that allows some commands only', () => {
     for (const channel of [CHANNEL, 'C0BILLING']) slack.invite(TEAM, channel, 'bot');
     const ann = world.as('admin');
     for (const line of ['digest add daily 9:00 UTC', 'watch all'])
-      await ann.command(CHANNEL, `/deckhand ${line}`);
-    await slack.until(() => roots(world).length === 2, { what: 'the schedules' });
+      await answerTo(world, 'admin', () => ann.command(CHANNEL, `/deckhand ${line}`));
     const digests = () => world.app.workspaces.open(TEAM).schedules.list('digest');
     const id = (await digests())[0]?.id;
-    const watch = /watch:pause#(\w+)/.exec(JSON.stringify(roots(world)))?.[1];
+    const watch = (await world.app.workspaces.open(TEAM).schedules.list('watch'))[0]?.id;
     await allow(world, ['projects']);
     for (const [command, schedule] of [
       ['digest pause', id],
@@ -69,16 +69,18 @@ describe('a channel that allows some commands only', () => {
     }
     const list = await shareList(world, 'digest list all', 'C0BILLING');
     const click = (actionId: string) => ann.click({ channel: 'C0BILLING', ts: list.ts }, { actionId });
-    const refused = async (actionId: string) => {
-      const said = await answerTo(world, 'admin', () => click(actionId));
+    const refused = async (actionId: string, act = () => click(actionId)) => {
+      const said = await answerTo(world, 'admin', act);
       expect(said).toContain(`switched off in <#${CHANNEL}>`);
       await refusedIn(world, actionId.replace(':', ' '));
     };
-    await refused('digest:pause');
-    expect(roots(world)).toHaveLength(2);
+    await refused('digest:pause', () => choose(world, 'digest:pause ', { ...list, channel: 'C0BILLING' }));
+    expect(roots(world)).toHaveLength(1);
 
     await allow(world, ['digest remove']);
-    await click('digest:remove');
+    await choose(world, 'digest:ask ', { ...list, channel: 'C0BILLING' });
+    await slack.until(() => ann.openView()?.content.callback_id === 'digest.remove');
+    await answerTo(world, 'admin', () => ann.submit('digest.remove', {}));
     await slack.until(() => JSON.stringify(slack.messages(TEAM, 'C0BILLING')).includes('digest:undo'));
     await allow(world, ['projects']);
     await refused('digest:undo');

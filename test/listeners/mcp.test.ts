@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished } from 'vitest';
-import { noteOutcomes } from '../../src/scheduler/episodes/episodes.ts';
+import { noteOutcomes } from '../../src/scheduler/episodes/change-episodes.ts';
 import { fastClock } from '../support/faults.ts';
 import { test } from '../support/fixtures.ts';
 import { openBrowser } from '../support/installing.ts';
@@ -160,11 +160,11 @@ describe('the MCP endpoint', () => {
     // The conversation with the assistant is a direct message of its own.
     expect(await projects(slackOf(PEOPLE.member, TEAM, { channel_id: 'D0SLACKBOT' }))).toHaveLength(2);
     const here = slackOf(PEOPLE.member, TEAM, { channel_id: CHANNEL });
-    const failing = { project: 'Storefront', what: 'deployments are failing', failures: 1 };
+    const failing = { project: 'Storefront', what: 'the deployment failed', failures: 1 };
     const rows = async () => (await read(client, 'failing', {}, here)).failing;
     expect(await rows()).toEqual([expect.objectContaining({ ...failing, who_is_on_it: null })]);
     const { blocks } = await call(client, 'failing', {}, here);
-    expect(blocks).toContain('*Storefront: deployments are failing since');
+    expect(blocks).toContain('*Storefront: the deployment');
     const [root] = world.slack.messages(TEAM, CHANNEL);
     await world.as('admin').click({ channel: CHANNEL, ts: root?.ts ?? '' }, { actionId: 'episode:claim' });
     await expect.poll(rows).toEqual([expect.objectContaining({ who_is_on_it: `<@${PEOPLE.admin}>` })]);
@@ -191,6 +191,19 @@ describe('the MCP endpoint', () => {
     }
     expect((await call(client, 'projects')).text).toContain('billing-api');
     expect((await call(client, 'activity', { range: 'today' })).text).toContain(ACCOUNT);
+  });
+
+  test('sums the invoices of a span of time, exactly', async ({ world }) => {
+    const client = await assistant(world);
+    world.service.world.updateUser({ account: ACCOUNT, email: EMAIL, billing: true });
+    for (const total of ['0.10', '0.20', '-0.05'])
+      world.service.world.addInvoice({ account: ACCOUNT, total, vat: '0.00' });
+    const answer = await read(client, 'invoices', { when: 'this year' }, slackOf(PEOPLE.admin));
+    expect(answer.sums).toEqual([
+      expect.objectContaining({ account: ACCOUNT, invoices: 3, total: '0.25 USD', unpaid: 2 }),
+    ]);
+    const { isError } = await call(client, 'invoices', { when: 'whenever' }, slackOf(PEOPLE.admin));
+    expect(isError).toBe(true);
   });
 
   test('counts the deployments of a project alone', async ({ world }) => {

@@ -13,7 +13,7 @@ const mention = async (
   return world.as(options.who ?? 'member').postMessage(CHANNEL, text, options.thread);
 };
 const answers = ({ slack }: TestWorld, who: keyof typeof PEOPLE = 'member') =>
-  slack.ephemerals(TEAM, PEOPLE[who]).filter(({ text }) => !text.includes('Connected *'));
+  slack.ephemerals(TEAM, PEOPLE[who]).filter(({ text }) => !/^Connected .+ with /.test(text));
 const answered = async (world: TestWorld, words: string, who: keyof typeof PEOPLE = 'member') => {
   await world.slack.until(() => JSON.stringify(answers(world, who)).includes(words), { what: `"${words}"` });
   return answers(world, who).find((answer) => JSON.stringify(answer).includes(words));
@@ -27,7 +27,7 @@ const seen = ({ slack }: TestWorld) =>
     .flatMap((root) => [root, ...slack.thread(TEAM, CHANNEL, root.ts)])
     .filter(({ bot_id: bot }) => bot !== undefined);
 const ended = (world: TestWorld) =>
-  world.slack.until(() => seen(world).some(({ text }) => text.includes('all 2 servers are reachable')), {
+  world.slack.until(() => seen(world).some(({ text }) => text.includes('both servers are reachable')), {
     what: 'the outcome',
   });
 
@@ -98,21 +98,27 @@ describe('a mention', () => {
     expect(await answered(world, words)).toBeDefined();
   });
 
-  test('of a command with a form is answered in its thread, with what comes of the form too', async ({
+  test('of a command with a form offers the form, whose outcome is on the card of the channel', async ({
     world,
   }) => {
-    const { ts } = await mention(world, '@deckhand digest add', { who: 'admin' });
+    await mention(world, '@deckhand digest add', { who: 'admin' });
     const answer = await answered(world, 'Open the form', 'admin');
     const ann = world.as('admin');
     await ann.click({ channel: CHANNEL, ts: answer?.ts ?? '' }, { actionId: 'start:at-once' });
     await world.slack.until(() => ann.openView()?.content.callback_id === 'digest.add', { what: 'the form' });
     await ann.submit('digest.add', {});
-    await world.slack.until(() => seen(world).some(({ text }) => text.includes('set up the digest')));
-    expect(seen(world).map(({ thread_ts: thread }) => thread)).toEqual([ts]);
+    // Slack shows no private answer in a thread that has not begun.
+    expect((await answered(world, 'Set up: the digest', 'admin'))?.thread_ts).toBeUndefined();
+    const [card, line, ...others] = seen(world);
+    expect([card?.text, line?.text]).toEqual([
+      expect.stringContaining('A digest'),
+      expect.stringContaining('set up the digest'),
+    ]);
+    expect([line?.thread_ts, ...others]).toEqual([card?.ts]);
   });
 
   test('with other words has the three most likely buttons, which run', async ({ world }) => {
-    await mention(world, '@deckhand what was deployed last week');
+    await mention(world, '@deckhand lorem ipsum');
     const answer = await answered(world, 'Which of these did you mean?');
     expect(labels(answer)).toHaveLength(3);
     expect(labels(answer)).toContain('activity');
@@ -204,7 +210,7 @@ describe('a mention', () => {
       { ...part('list', listed), style: 'bullet' },
     );
     await sendMention(world, { ...blocks, text: 'is not read' });
-    await answered(world, '*Storefront* in `acme`');
+    await answered(world, 'Activity of Storefront in acme');
   });
 
   test('in a direct message is answered there, also where its event has no time', async ({ world }) => {
@@ -217,8 +223,7 @@ describe('a mention', () => {
 
   test.for([
     ['test storefront', 'was deleted, so nothing was posted'],
-    ['watch storefront', 'was deleted, so nothing was posted'],
-    ['use storefront', 'bound this channel to *Storefront*'],
+    ['use storefront', 'bound this channel to Storefront'],
   ] as const)(
     'whose message is deleted at once leaves nothing in the channel: %s',
     async ([line, words], { world }) => {
@@ -238,6 +243,18 @@ describe('a mention', () => {
       expect(world.service.requests.all.filter(({ method }) => method === 'POST')).toEqual([]);
     },
   );
+
+  test('whose message is deleted at once sets up what it asked for, on the card of the channel', async ({
+    world,
+  }) => {
+    const message = await mention(world, '@deckhand watch storefront', { who: 'admin' });
+    world.as('admin').deleteMessage({ channel: CHANNEL, ts: message.ts });
+    await answered(world, 'This channel now hears', 'admin');
+    expect(seen(world).map(({ text }) => text)).toEqual([
+      'This channel follows Storefront: all events.',
+      expect.stringContaining('set up the watch of Storefront'),
+    ]);
+  });
 
   test('by a person of another company is refused, to them alone', async ({ world }) => {
     world.slack.addPerson(TEAM, { team_id: 'T0FAR', id: 'U0OUTSIDE' });

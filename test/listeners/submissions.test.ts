@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { createInbox } from '../../src/listeners/inbox.ts';
 import { readInteraction, readViewState } from '../../src/listeners/payloads/payloads.ts';
 import { SubmissionBody } from '../../src/listeners/payloads/schemas.ts';
-import { acknowledgeForm } from '../../src/listeners/pipeline/run-submission.ts';
+import { acknowledgeForm } from '../../src/listeners/pipeline/handle-submission.ts';
 import type { SubmissionAck } from '../../src/listeners/pipeline/submission-view.ts';
 import { openForm } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
@@ -56,7 +56,7 @@ describe('a submitted form', () => {
 async function resend(world: TestWorld, requestId: string): Promise<SubmissionAck[]> {
   const answers: SubmissionAck[] = [];
   const unused = async (): Promise<void> => undefined;
-  const replica = createInbox({ run: unused, fail: unused, runEvent: unused });
+  const replica = createInbox({ handle: unused, fail: unused, handleEvent: unused });
   const delivered = world.slack.deliveries.findLast(({ kind }) => kind === 'view_submission');
   const body = SubmissionBody.parse(delivered?.payload);
   const { workspace, invocation } = readInteraction(body);

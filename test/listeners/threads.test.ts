@@ -14,7 +14,8 @@ async function failedRun(world: TestWorld) {
     what: 'the outcome',
   });
   const { ts = '' } = root() ?? {};
-  const failing = () => slack.thread(TEAM, CHANNEL, ts).find(({ text }) => text.startsWith(':x: *web-1*'));
+  const failing = () =>
+    slack.thread(TEAM, CHANNEL, ts).find(({ text }) => text.startsWith('web-1 is unreachable'));
   await slack.until(() => failing() !== undefined, { what: 'the failing item' });
   return { root: { channel: CHANNEL, ts }, failing: { channel: CHANNEL, ts: failing()?.ts ?? '' } };
 }
@@ -53,7 +54,7 @@ describe('a private answer', () => {
     'to a click on what only one person sees in a thread stands there too, %s',
     async ([_, fault], { world }) => {
       const { ts } = await world.as('admin').postMessage(CHANNEL, 'What do we have?');
-      await world.as('member').postMessage(CHANNEL, '@deckhand what are our projects', ts);
+      await world.as('member').postMessage(CHANNEL, 'we should ask @deckhand for projects', ts);
       const question = await read(world, 'Which of these did you mean?');
       expect(question).toMatchObject({ thread_ts: ts });
       if ('method' in fault) world.slack.fault(fault);

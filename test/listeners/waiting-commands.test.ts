@@ -25,7 +25,7 @@ describe('a command that was typed before an account was connected', () => {
     await world.connect();
     await answered(world, 'member', '2 projects in');
     await answered(world, 'admin', 'You');
-    await answered(world, 'admin', '`/deckhand digest add` opens a form.');
+    await answered(world, 'admin', '/deckhand digest add opens a form.');
     const roots = () => world.slack.messages(TEAM, CHANNEL).filter(({ text }) => text.includes('Storefront'));
     const replies = () =>
       world.slack.thread(TEAM, CHANNEL, ts).filter(({ text }) => text.includes('Billing'));
@@ -75,7 +75,7 @@ describe('a command that was typed before an account was connected', () => {
     expect(told(world, 'member')).toHaveLength(1);
     await fetch(world.service.world.state.outbox.at(-1)?.link ?? '');
     expect(await ask(world, '/deckhand whoami', 'admin')).toContain('northwind');
-    await answered(world, 'member', 'No projects in `northwind`');
+    await answered(world, 'member', 'No projects in northwind');
   });
 
   describe('half an hour ago', () => {
@@ -89,7 +89,7 @@ describe('a command that was typed before an account was connected', () => {
       await time.advance(29 * MINUTE);
       await world.connect();
       await answered(world, 'member', '2 projects in');
-      expect(answers(world, 'member', 'Deckhand uses the account')).toBe(0);
+      expect(answers(world, 'member', 'in Deckhand')).toBe(0);
     });
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ViewState } from '../../commands/submission.ts';
-import { cleanCommandText } from '../../commands/typed-words.ts';
+import { cleanTypedText } from '../../commands/typed-words.ts';
 import { defined, parseJson } from '../../core/json.ts';
 import type { Invocation, Message } from '../../core/message.ts';
 import { GLOBAL } from '../../store/store.ts';
@@ -54,7 +54,7 @@ export function readCommand(body: SlashBody): IncomingRequest {
     request: {
       kind: 'command',
       invocation: pickStoredInvocation(invocation),
-      text: cleanCommandText(body.text),
+      text: cleanTypedText(body.text),
     },
     handles: pickHandles(invocation),
   };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isObject } from '../../core/json.ts';
 import { type KnownBlock, SlackTs } from '../../core/message.ts';
 import type { Logger } from '../../observability/log.ts';
-import { readMenuOption } from '../../views/blocks/message.ts';
+import { readMenuOption } from '../../views/blocks/make-blocks.ts';
 
 /** Slack's payloads: their schemas, with only the parts that Deckhand reads, and the way to Bolt. */
 

@@ -4,7 +4,7 @@ import type { Role } from '../../core/choices.ts';
 import { AccountFailure, AccountNeeded, ServiceError, UserError } from '../../core/errors.ts';
 import type { Audited, Change, Invocation } from '../../core/message.ts';
 import type { SpanStart } from '../../observability/tracing.ts';
-import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
+import { ProjectNeeded, ServerNeeded } from '../../workspace/project-list.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { showProgress } from './respond.ts';
 
@@ -32,7 +32,7 @@ export interface Request<Result extends Audited> {
   target?: string | undefined;
   /** Shows that the work continues, with its time so far. */
   showProgress?: ((elapsedMs: number) => Promise<void>) | undefined;
-  run(): Promise<Result>;
+  handle(): Promise<Result>;
   /** Left out if the result is itself the answer. */
   respond?(result: Result): Promise<void>;
   /** Answers a failure. @throws errors that the request's job should retry */
@@ -75,7 +75,7 @@ export async function handleRequest<R extends Audited>(request: Request<R>): Pro
 /** Records a span and counts the outcome, without typed text: a command's name is the registry's. */
 function traceRequest<R extends Audited>(request: Request<R>): Promise<End<R>> {
   const { workspace, kind, command = 'unknown' } = request;
-  return workspace.tracing.run(describeRequestSpan(request), async (span) => {
+  return workspace.tracing.trace(describeRequestSpan(request), async (span) => {
     const end = await answer(request);
     workspace.metrics.command(command, kind, end.outcome);
     span.set({ 'deckhand.outcome': end.outcome });
@@ -98,11 +98,11 @@ async function answer<R extends Audited>(request: Request<R>): Promise<End<R>> {
 /** Shows that slow work continues. */
 async function showWork<R extends Audited>(request: Request<R>): Promise<End<R>> {
   const endProgress = request.showProgress && showProgress(request.workspace, request.showProgress);
-  return runAllowed(request).finally(endProgress);
+  return handleAllowed(request).finally(endProgress);
 }
 
 /** Runs the request if the person may, if it has its account, and if it did not run before. */
-async function runAllowed<R extends Audited>(request: Request<R>): Promise<End<R>> {
+async function handleAllowed<R extends Audited>(request: Request<R>): Promise<End<R>> {
   await authorise(request);
   await expectAccount(request);
   return runOnce(request);
@@ -128,11 +128,11 @@ async function expectAccount({ workspace, invocation, pending }: Request<Audited
 
 async function runOnce<R extends Audited>(request: Request<R>): Promise<End<R>> {
   const { claim } = request;
-  if (claim === undefined) return runAudited(request);
+  if (claim === undefined) return handleAudited(request);
   const earlier = await claim.take();
   if (earlier !== undefined) return { result: earlier, outcome: 'refused' };
   try {
-    const end = await runAudited(request);
+    const end = await handleAudited(request);
     if (end.outcome !== 'done') await claim.release();
     return end;
   } catch (error) {
@@ -142,9 +142,9 @@ async function runOnce<R extends Audited>(request: Request<R>): Promise<End<R>> 
 }
 
 /** Runs the handler. Records every change in the audit log, also failed ones. A person's mistake changes nothing. */
-async function runAudited<R extends Audited>(request: Request<R>): Promise<End<R>> {
+async function handleAudited<R extends Audited>(request: Request<R>): Promise<End<R>> {
   try {
-    const result = await request.run();
+    const result = await request.handle();
     const hasErrors = 'kind' in result && result.kind === 'errors';
     for (const change of [result.audit ?? []].flat())
       await recordDone(request, change, hasErrors ? 'failed' : 'done');

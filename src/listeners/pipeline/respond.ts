@@ -1,52 +1,39 @@
-import { showCard } from '../../cards/card.ts';
 import type { CommandContext } from '../../commands/context.ts';
 import { nameAdmins } from '../../commands/permission.ts';
 import { AccountFailure, InstallationEnded, StoreUnavailable } from '../../core/errors.ts';
 import type { Invocation, Message, ModalView, Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { newReference } from '../../observability/log.ts';
+import { showChange } from '../../scheduler/setup/show-channel-card.ts';
 import { isPlaceGone, isSlackFailure, isThreadGone, mayHavePosted } from '../../slack/failure.ts';
 import { notifyUser } from '../../slack/slack.ts';
 import { type Explained, failureMessage } from '../../views/blocks/failures.ts';
 import { splitAnswer } from '../../views/blocks/lists.ts';
-import { context, workingMessage, workingWords } from '../../views/blocks/message.ts';
+import { context, workingMessage, workingWords } from '../../views/blocks/make-blocks.ts';
 import { notice } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** A reply that is sent as it is; the others need more work first. */
-type Spoken = Exclude<Reply, { kind: 'run' | 'several' | 'card' }>;
+type Spoken = Exclude<Reply, { kind: 'command' | 'several' | 'card' }>;
 
 /**
- * Shows the card of a reply.
+ * Shows the change of a reply in the card of its channel.
  * @returns the reply that remains
  * @throws SlackFailure after taking the change back
  */
 export async function showReplyCard(
-  { workspace, invocation }: CommandContext,
+  { workspace }: CommandContext,
   reply: Reply,
 ): Promise<Exclude<Reply, { kind: 'card' }>> {
   if (reply.kind !== 'card') return reply;
-  const { channel, message, ts, isDone, undo, onShown, answer, audit } = reply;
-  const { requestId, answerTs } = invocation;
-  const isHere = channel === invocation.channel;
-  const inPrivate = { kind: 'private', message, audit } as const;
+  const { channel, line, isDone, undo, answer, audit } = reply;
   try {
-    const card = await showCard(workspace, {
-      id: `changed ${channel} ${requestId}`,
-      channel,
-      threadTs: isHere ? answerTs : undefined,
-      ref: ts === undefined ? undefined : { channel, ts },
-      root: message,
-      cause: requestId,
-      ifRefused: 'post',
-    });
-    await onShown?.(card.ts);
+    await showChange(workspace, channel, line);
   } catch (error) {
     if (isSlackFailure(error) && !mayHavePosted(error)) await undo?.();
     if (!isDone || !isSlackFailure(error, 'gone', 'forbidden', 'revoked')) throw error;
-    return answer === undefined || answer.kind === 'nothing' ? inPrivate : { ...answer, audit };
   }
-  return answer === undefined && !isHere ? inPrivate : { kind: 'nothing', ...answer, audit };
+  return { ...answer, audit };
 }
 
 /** Sends a handler's reply to the place of the request. */
@@ -85,7 +72,8 @@ async function respondPart(
   invocation.isWorkingShown = false;
   const threadTs = findThread(invocation);
   if (responseUrl !== undefined && (await slack.respond(responseUrl, message, mode, threadTs))) return;
-  await notifyUser(slack, { ...invocation, threadTs }, message);
+  // Slack shows no ephemeral message in a thread that has not begun, such as that of a mention whose form this answers.
+  await notifyUser(slack, { ...invocation, threadTs: threadTs && invocation.threadTs }, message);
 }
 
 /** Thread of a private answer. A mention may begin its own thread, in which Slack shows no ephemeral message yet. */

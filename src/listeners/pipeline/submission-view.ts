@@ -1,9 +1,9 @@
 import type { Submission, Submitted, ViewState } from '../../commands/submission.ts';
 import type { ServiceError } from '../../core/errors.ts';
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { mrkdwn, sanitize, truncate } from '../../core/mrkdwn.ts';
+import { mrkdwn, sanitize, toSentence, truncate } from '../../core/mrkdwn.ts';
 import { accessButton, type Explained } from '../../views/blocks/failures.ts';
-import { say } from '../../views/blocks/message.ts';
+import { say } from '../../views/blocks/make-blocks.ts';
 import {
   BANNER,
   isInput,
@@ -14,7 +14,6 @@ import {
   withBanner,
   withFieldErrors,
 } from '../../views/blocks/modal.ts';
-import { closed } from '../../views/blocks/service-failures.ts';
 
 /** Ack of a submitted form, with its outcome. */
 export type SubmissionAck =
@@ -89,7 +88,7 @@ export function describeInvalidFields({ fields = {}, messages = [], hint }: Serv
   const whole = [...base, ...messages];
   const [first] = errors;
   if (hint !== undefined && first !== undefined && whole.length === 0)
-    first[1] = `${closed(first[1])} ${hint}`;
+    first[1] = `${toSentence(first[1])} ${hint}`;
   else if (hint !== undefined) whole.push(hint);
   if (errors.length === 0 && whole.length === 0) whole.push('The service did not accept this.');
   const underFields = Object.fromEntries(errors.map(([field, text]) => [field, sanitize(text, 300)]));

@@ -70,6 +70,7 @@ const EVENTS: ReadonlyArray<Record<string, unknown>> = [
     bot_access_token: 'xwfp-1',
   },
   { type: 'entity_details_requested', user: PEOPLE.member, trigger_id: 't', entity_url: 'https://a.example' },
+  { type: 'channel_id_changed', old_channel_id: 'C1', new_channel_id: 'C2' },
   { type: 'tokens_revoked', tokens: { bot: ['U9'], oauth: [] } },
   { type: 'app_uninstalled' },
 ];

@@ -68,7 +68,8 @@ describe.concurrent('Socket Mode', () => {
     const { slack, service } = world;
     const admin = await openForm(world, 'connect');
     const path = `/${ACCOUNT}/projects`;
-    const fault = service.faults.add({ path, status: 401, body: {}, delayMs: 1_500 });
+    const refused = { path, status: 401, body: {} };
+    const fault = service.faults.add({ ...refused, delayMs: 1_500, times: 1 });
     const asked = service.requests.nextArrival((request) => request.path.includes('projects'));
     const old = ids(slack);
     const sent = admin.submit('connect', CREDENTIALS);
@@ -78,6 +79,7 @@ describe.concurrent('Socket Mode', () => {
     expect((await sent).outcome).toBe('operation_timeout');
     expect(fault.hits()).toBe(1);
     await untilReplaced(slack, old);
+    service.faults.add(refused);
     const again = await admin.submit('connect', CREDENTIALS);
     expect(JSON.stringify(again)).toContain('do not match');
     expect(world.logs.join('\n')).toContain('"event":"ack_not_sent"');

@@ -8,7 +8,7 @@ import { DAY_MS, withTimeout } from '../../core/time/clock.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import type { Collection } from '../../store/store.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { workingWords } from '../../views/blocks/message.ts';
+import { workingWords } from '../../views/blocks/make-blocks.ts';
 import { isAnyHidden, notice } from '../../views/blocks/modal.ts';
 import { keepOpened } from '../../views/blocks/shared-form.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -20,6 +20,7 @@ import {
   type SlackHandles,
   type StoredRequest,
 } from '../inbox.ts';
+import { followReply, type RequestContext } from './handle-command.ts';
 import { findInvalid, handleRequest } from './pipeline.ts';
 import {
   explainNotStored,
@@ -30,7 +31,6 @@ import {
   showReplyCard,
   storeAnswerThread,
 } from './respond.ts';
-import { followReply, type RequestContext } from './run-command.ts';
 import {
   createAck,
   createLateMessage,
@@ -120,7 +120,7 @@ interface SentForm extends RequestContext {
  * Runs a stored form, and answers by its ack if Slack still waits for it, else in the modal or by a message.
  * @param isResumed true if an earlier attempt may have run it in part
  */
-export async function runSubmission(
+export async function handleSubmission(
   context: RequestContext,
   request: Extract<StoredRequest, { kind: 'form' }>,
   { acks = [] }: SlackHandles,
@@ -174,7 +174,7 @@ function carryOutForm(sentForm: SentForm): Promise<Submitted> {
     role: submission?.role ?? entry?.command.role,
     actsIn: submission?.actsIn?.(state),
     isChange: true,
-    async run() {
+    async handle() {
       if (submission === undefined) throw outdated('form');
       const submitted = submission.submit(state, sentForm).then((result) => showFormCard(sentForm, result));
       return submitted.catch((error: unknown) => drawFaults(sentForm, error));

@@ -3,16 +3,17 @@ import { KEPT_MS as DELIVERIES_MS } from '../cards/deliver.ts';
 import type { Settings } from '../config.ts';
 import { isThisMachine, trimSlashes } from '../core/http.ts';
 import { DAY_MS, withTimeout } from '../core/time/clock.ts';
-import { KEPT_MS as AUDIT_MS, MAX_AUDIT_ROWS } from '../records/audit.ts';
+import { KEPT_MS as AUDIT_MS, MAX_AUDIT_ROWS } from '../records/audit-log.ts';
 import { QUIET_MS } from '../records/episodes.ts';
 import { KEPT_MS as LEDGER_MS } from '../records/ledger.ts';
+import { KEPT_MS as QUIETS_MS } from '../records/quiets.ts';
 import { KEPT_MS as RECOVERIES_MS } from '../records/recoveries.ts';
 import { KEPT_MS as RUNS_MS } from '../records/test-runs.ts';
 import { KEPT_MS as SERVERS_MS } from '../scheduler/servers/provisioning.ts';
 import { KEPT_MS as ORDERS_MS } from '../scheduler/servers/server-order.ts';
 import { frontPage, type Page, privacyPage, type Retention, renderPage } from '../views/public/pages.ts';
 import type { Parts } from '../workspace/workspace.ts';
-import { CLAIM_MS } from './pipeline/run-interaction.ts';
+import { CLAIM_MS } from './pipeline/handle-interaction.ts';
 import { type Routes, sendText, withHead } from './receivers/http-server.ts';
 
 /** Sends a page with the operator's support link, if there is one. Links to our own pages keep the path of the public address. */
@@ -71,6 +72,7 @@ function readRetention(): Retention {
     episodes: inDays(QUIET_MS),
     ledger: inDays(LEDGER_MS),
     recoveries: inDays(RECOVERIES_MS),
+    quiets: inDays(QUIETS_MS),
     orders: inDays(ORDERS_MS),
     clicks: inDays(CLAIM_MS),
     servers: inDays(SERVERS_MS),

@@ -1,4 +1,4 @@
-import type { ActionContext } from '../../commands/action.ts';
+import type { Action, ActionContext } from '../../commands/action.ts';
 import type { Command } from '../../commands/command.ts';
 import { Refusal } from '../../commands/permission.ts';
 import { outdated, UserError } from '../../core/errors.ts';
@@ -7,11 +7,12 @@ import { DAY_MS, withTimeout } from '../../core/time/clock.ts';
 import { isSlackFailure, undefinedOnSlackError } from '../../slack/failure.ts';
 import { failureMessage } from '../../views/blocks/failures.ts';
 import { type Choice, createOptions } from '../../views/blocks/inputs.ts';
-import { withoutElement } from '../../views/blocks/message.ts';
+import { withoutElement } from '../../views/blocks/make-blocks.ts';
 import { drawNotice, resendable } from '../../views/blocks/modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { SlackHandles, StoredRequest } from '../inbox.ts';
 import type { OptionsBody } from '../payloads/schemas.ts';
+import { followReply, type RequestContext } from './handle-command.ts';
 import { type Claim, handleRequest, type Request } from './pipeline.ts';
 import {
   replaceMessage,
@@ -20,7 +21,6 @@ import {
   showReplyCard,
   storeAnswerThread,
 } from './respond.ts';
-import { followReply, type RequestContext } from './run-command.ts';
 import { withAnswer } from './submission-view.ts';
 
 /** A click or shortcut, with the handles that this process still has. */
@@ -44,15 +44,15 @@ export function createActionRequest(interaction: Interaction<'action'>): Request
     role: action?.role ?? entry?.command.role,
     change: action?.change ?? (entry && changeName(entry.command, actionId)),
     isChange: action?.durable === true,
-    claim: action?.once ? clickClaim(interaction) : undefined,
+    claim: isOnce(action, value) ? clickClaim(interaction) : undefined,
     // Modals and App Home show the outcome of a click themselves.
     showProgress:
       invocation.channel === undefined || handles.state !== undefined
         ? undefined
         : respondWorking(workspace, invocation, entry?.command.name),
-    async run() {
+    async handle() {
       if (action === undefined) throw outdated('button');
-      return showReplyCard(interaction, await action.run(value, actionContext(interaction)));
+      return showReplyCard(interaction, await action.handle(value, actionContext(interaction)));
     },
     respond: (reply) => followClick(interaction, reply),
     async explain(error) {
@@ -61,6 +61,10 @@ export function createActionRequest(interaction: Interaction<'action'>): Request
       return { kind: 'nothing' };
     },
   };
+}
+
+function isOnce({ once }: Pick<Action, 'once'> = {}, value: string | undefined): boolean {
+  return typeof once === 'function' ? once(value) : once === true;
 }
 
 /** Replies to a click. In a modal, a reply that would replace the message replaces the used button. */
@@ -113,7 +117,7 @@ function clickClaim({ workspace, invocation, request, handles }: Interaction<'ac
   return {
     async take() {
       if (!(await workspace.once(click, CLAIM_MS, requestId)))
-        throw new UserError('That button was used already.');
+        throw new UserError('That button was used already. Wait a moment for its result.');
       if (message !== undefined) await redraw(workspace, invocation, withoutElement(message, request));
       return undefined;
     },
@@ -153,11 +157,11 @@ export function createShortcutRequest(interaction: Interaction<'shortcut'>): Req
       invocation.channel === undefined
         ? undefined
         : respondWorking(workspace, invocation, entry?.command.name),
-    async run() {
+    async handle() {
       if (shortcut === undefined) throw outdated('shortcut');
       return showReplyCard(
         interaction,
-        await shortcut.run({ ...interaction, messageText: request.messageText }),
+        await shortcut.handle({ ...interaction, messageText: request.messageText }),
       );
     },
     respond: (reply) => followReply(interaction, reply),
@@ -189,7 +193,7 @@ const TIMEOUT_MS = 2_500;
  * Finds the options of an external select for the typed text, or the source's fallback if they fail or are late. A
  * failure is logged. A person without the permission gets none.
  */
-export async function runOptions(
+export async function listOptions(
   context: RequestContext,
   { action_id: actionId, block_id: blockId, value, view }: OptionsBody,
 ): Promise<{ options: ReturnType<typeof createOptions> }> {
@@ -205,7 +209,7 @@ export async function runOptions(
     command: command.name,
     what: source.actionId,
     role: source.role ?? command.role,
-    async run() {
+    async handle() {
       const options = source.options(value, { ...context, metadata: view?.private_metadata ?? '', blockId });
       return { choices: (await withTimeout(workspace.clock, TIMEOUT_MS, options)) ?? fallback() };
     },

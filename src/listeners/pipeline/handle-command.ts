@@ -1,9 +1,7 @@
 import {
-  type CommandLine,
   isDurable,
   type Matched,
   parseArguments,
-  readCommandLine,
   replaceAddresses,
   routeCommand,
   UnclearWords,
@@ -12,6 +10,7 @@ import {
 import type { CommandContext } from '../../commands/context.ts';
 import { findLikelyCommands } from '../../commands/likely-commands.ts';
 import { runnable } from '../../commands/permission.ts';
+import { type CommandLine, readCommandLine } from '../../commands/readings.ts';
 import type { Registry } from '../../commands/registry.ts';
 import { resolveTarget } from '../../commands/targets/resolve-target.ts';
 import { readAccountName } from '../../commands/targets/targets.ts';
@@ -21,13 +20,14 @@ import { code } from '../../core/mrkdwn.ts';
 import { indexNames, NameIndex } from '../../core/names.ts';
 import { withTimeout } from '../../core/time/clock.ts';
 import type { Project } from '../../service/projects.ts';
-import { connectFirstMessage } from '../../views/accounts/accounts.ts';
+import { connectFirstMessage } from '../../views/accounts/account-messages.ts';
 import { chooseServerMessage } from '../../views/blocks/inputs.ts';
-import { openFormMessage, suggestionsMessage } from '../../views/help/help.ts';
-import { chooseProjectMessage } from '../../views/projects/projects.ts';
-import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
+import { openFormMessage, suggestionsMessage } from '../../views/help/help-messages.ts';
+import { chooseProjectMessage } from '../../views/projects/project-messages.ts';
+import { ProjectNeeded, ServerNeeded } from '../../workspace/project-list.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { handleRequest } from './pipeline.ts';
+import { readAnew } from './read-anew.ts';
 import {
   askInChannel,
   isMention,
@@ -50,6 +50,8 @@ interface Typed {
   isAnswer?: true | undefined;
   /** Set if it is offered as a button and not run. */
   isAside?: true | undefined;
+  /** Other ways to read the text, if names in it are unknown. Default: all that there are. */
+  others?: readonly string[] | undefined;
 }
 
 /** Context of a request, with the registry of commands. */
@@ -58,9 +60,10 @@ export interface RequestContext extends CommandContext {
 }
 
 /** Runs typed text as a command, and replies. */
-export async function runText(context: RequestContext, request: Typed): Promise<void> {
+export async function handleText(context: RequestContext, request: Typed): Promise<void> {
   const { registry, workspace, invocation } = context;
-  const { text, matched } = request.line ?? readCommandLine(registry, request.text);
+  const line = request.line ?? readCommandLine(registry, request.text);
+  const { text, matched } = line;
   const isSuggestion = isMention(invocation) && (matched === undefined || request.isAside === true);
   const start = registry.commands.find(({ name }) => name === registry.start);
   const command = isSuggestion ? start : matched?.command;
@@ -74,10 +77,17 @@ export async function runText(context: RequestContext, request: Typed): Promise<
     isChange: command?.durable === true,
     target: isSuggestion ? undefined : readTargetNames(matched),
     showProgress: respondWorking(workspace, invocation, command?.name),
-    run: async () =>
-      isSuggestion
-        ? suggest(context, text)
-        : showReplyCard(context, await runMatched(context, matched, { ...request, text })),
+    async handle() {
+      if (matched !== undefined && isSuggestion) return suggest(context, text);
+      try {
+        return await showReplyCard(context, await handleMatched(context, matched, { ...request, text }));
+      } catch (error) {
+        const other = await readAnew(context, line, error, request.others);
+        if (other !== undefined) return other;
+        if (isSuggestion) return suggest(context, text);
+        throw error;
+      }
+    },
     async respond(reply) {
       await followReply(context, reply, text);
       await removeWorking(workspace, invocation, request.isAnswer);
@@ -86,7 +96,7 @@ export async function runText(context: RequestContext, request: Typed): Promise<
   });
 }
 
-async function runMatched(
+async function handleMatched(
   context: RequestContext,
   matched: Matched | undefined,
   request: Typed,
@@ -101,7 +111,7 @@ async function runMatched(
   if (account === true) throw new UserError('`--account` needs a name.', 'accounts');
   const accountName = account === undefined ? undefined : readAccountName(workspace, account);
   const resolved = { ...context, ...request, text, account: accountName };
-  return command.run(args, resolved, await resolveTarget(command, args, resolved));
+  return command.handle(args, resolved, await resolveTarget(command, args, resolved));
 }
 
 /** Names of account and project for the audit log, if they look like names: anything else may be a secret. */
@@ -122,9 +132,9 @@ const NAME = /^[a-z][a-z0-9-]{0,30}$/;
  */
 export async function followReply(context: RequestContext, reply: Reply, text?: string): Promise<void> {
   const { workspace, invocation } = context;
-  if (reply.kind === 'run') {
+  if (reply.kind === 'command') {
     const { thread: answerTs, ...typed } = reply;
-    return runText(
+    return handleText(
       answerTs === undefined ? context : { ...context, invocation: { ...invocation, answerTs } },
       typed,
     );
@@ -174,7 +184,7 @@ async function createQuestion(
   }
   if (error instanceof ProjectNeeded) return chooseProjectMessage(error.projects, text, thread);
   if (error instanceof ServerNeeded)
-    return chooseServerMessage(error.message, { ...error.target, run: text, thread });
+    return chooseServerMessage(error.message, { ...error.target, command: text, thread });
   if (error instanceof AccountNeeded)
     return connectFirstMessage(word, { text, isDurable, thread }, await roles.holds(user, 'admin'));
   return undefined;

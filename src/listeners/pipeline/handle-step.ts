@@ -10,24 +10,24 @@ import { type Ending, endStepNow, endSteps } from '../../scheduler/workflows/end
 import { isSlackFailure } from '../../slack/failure.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
 import { defineJob } from '../../workspace/define-job.ts';
-import { ProjectNeeded, ServerNeeded } from '../../workspace/projects.ts';
+import { ProjectNeeded, ServerNeeded } from '../../workspace/project-list.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { ACK_WITHIN_MS, SEEN_MS } from '../inbox.ts';
 import { ExecutedStep } from '../payloads/schemas.ts';
 import { createContext, handleRequest } from './pipeline.ts';
 
-export const RunStep = z.object({ name: z.string(), execution: z.string(), inputs: z.unknown().optional() });
-type RunStep = z.infer<typeof RunStep>;
+export const StepData = z.object({ name: z.string(), execution: z.string(), inputs: z.unknown().optional() });
+type StepData = z.infer<typeof StepData>;
 
 /** Runs the steps of Slack's Workflow Builder, by `callback_id` in manifest.yml. */
 export function createSteps(steps: Readonly<Record<string, WorkflowStep>>) {
   const findStep = (name: string) => (Object.hasOwn(steps, name) ? steps[name] : undefined);
   const job = defineJob({
     queue: 'run-step',
-    schema: RunStep,
+    schema: StepData,
     options: { concurrency: 50, attempts: 3, backoffMs: 1000, keyStaysMs: SEEN_MS },
-    async run(workspace, { data }) {
-      await runStep(workspace.forRequest(), findStep(data.name), data);
+    async handle(workspace, { data }) {
+      await handleStep(workspace.forRequest(), findStep(data.name), data);
     },
     // Ends the step, so that no workflow waits for ever.
     onDeadLetter: (workspace, data, error) =>
@@ -52,20 +52,24 @@ export function createSteps(steps: Readonly<Record<string, WorkflowStep>>) {
       track: (work: Promise<void>) => void,
     ): Promise<void> {
       const data = readStep(event);
-      const work = runStep(workspace.forRequest(), findStep(data.name), data);
+      const work = handleStep(workspace.forRequest(), findStep(data.name), data);
       track(work);
       await withTimeout(workspace.clock, ACK_WITHIN_MS, work);
     },
   };
 }
 
-function readStep(event: SlackEvent['event']): RunStep {
+function readStep(event: SlackEvent['event']): StepData {
   const { function: step, inputs = {}, function_execution_id: execution } = ExecutedStep.parse(event);
   return { name: step.callback_id, execution, inputs };
 }
 
 /** @throws errors that the job should retry */
-async function runStep(workspace: Workspace, step: WorkflowStep | undefined, data: RunStep): Promise<void> {
+async function handleStep(
+  workspace: Workspace,
+  step: WorkflowStep | undefined,
+  data: StepData,
+): Promise<void> {
   const { name, execution } = data;
   const context = createContext(workspace, createStepInvocation(data));
   const inputs: unknown = step?.inputs.parse(data.inputs);
@@ -78,9 +82,12 @@ async function runStep(workspace: Workspace, step: WorkflowStep | undefined, dat
     command: step?.command,
     what: step && name,
     actsIn: step?.actsIn?.(inputs),
-    async run() {
-      if (step === undefined) throw new UserError('This version of Deckhand has no such step.');
-      return { ending: await step.run(inputs, context) };
+    async handle() {
+      if (step === undefined)
+        throw new UserError(
+          'This version of Deckhand has no such step. Take it out of the workflow, or ask whoever runs Deckhand.',
+        );
+      return { ending: await step.handle(inputs, context) };
     },
     async respond({ ending }) {
       if (ending !== undefined) await end(ending);
@@ -95,7 +102,7 @@ async function runStep(workspace: Workspace, step: WorkflowStep | undefined, dat
 }
 
 /** A step has no person and no channel, so the workspace's account counts unless one is named. */
-function createStepInvocation({ execution }: RunStep): Invocation {
+function createStepInvocation({ execution }: StepData): Invocation {
   return { user: '', channel: undefined, requestId: execution };
 }
 
@@ -105,7 +112,7 @@ function isAnswerable(error: unknown): boolean {
 }
 
 /** The failure in plain text. */
-function describeFailure(workspace: Workspace, data: RunStep, error: unknown): Ending {
+function describeFailure(workspace: Workspace, data: StepData, error: unknown): Ending {
   if (error instanceof ServerNeeded) return { error: unmarked(error.message) };
   if (error instanceof ProjectNeeded) return { error: 'Name the project.' };
   const { name, execution } = data;
