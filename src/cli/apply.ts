@@ -6,11 +6,7 @@ import { isSameProject } from '../core/project-ref.ts';
 import { createLog } from '../observability/log.ts';
 import { openDeckhand } from '../open.ts';
 import { Account, makeKeyField, SCHEDULES, selectKeys } from '../records/accounts.ts';
-import { accountsChanged, type ScheduleKind } from '../records/schedules.ts';
-import { SCHEDULE_TYPES } from '../scheduler/schedule-types.ts';
-import { pauseSchedule } from '../scheduler/schedules/lifecycle.ts';
-import { whyNot } from '../scheduler/schedules/reconcile-schedules.ts';
-import { removeSchedules } from '../scheduler/schedules/start.ts';
+import { applyEntry } from '../scheduler/setup/schedule-entries.ts';
 import type { SkippedRows } from '../service/call.ts';
 import type { Service } from '../service/client.ts';
 import { listProjects, type Project } from '../service/projects.ts';
@@ -37,7 +33,7 @@ it prints every fault with its line, changes nothing and ends with 65. It reads 
 service; if the service does not answer, it changes nothing and ends with 75. On SQLite stop Deckhand first; on Postgres it may
 run. With --dry-run nothing changes, and Deckhand may run.
 `,
-  async run({ env, argument: file, options }) {
+  async main({ env, argument: file, options }) {
     const bytes = await readFile(file).catch((cause) => {
       throw fileFault(file, 'read', cause);
     });
@@ -98,9 +94,9 @@ async function applyAll(config: Config, documents: readonly Read[]): Promise<voi
     for (const { configuration } of documents) {
       const workspace = app.workspaces.open(configuration.workspace);
       const today = await readConfiguration(workspace.store, workspace.id);
-      for (const { run } of planSteps(configuration, today)) await run(workspace);
+      for (const { apply } of planSteps(configuration, today)) await apply(workspace);
       // Accounts and the settings of channels pause and resume schedules.
-      await accountsChanged(workspace);
+      await workspace.accountsChanged();
     }
   } finally {
     await close();
@@ -182,46 +178,26 @@ interface Step {
   /** `digest d7k2 changed: range`. */
   description: string;
   isRemoval: boolean;
-  run(workspace: Workspace): Promise<void>;
+  apply(workspace: Workspace): Promise<void>;
 }
 
 type Entry<Key extends Exclude<keyof Configuration, 'workspace'>> = NonNullable<Configuration[Key]>;
 
-/** Applies the entries of a section, by the functions of the commands. */
+/** How the entries of a section are applied. */
 interface Section<E = unknown> {
   noun: string;
-  /** Set for schedules. */
-  kind?: ScheduleKind;
-  add(workspace: Workspace, id: string, entry: E): Promise<unknown>;
-  /** Undefined: the same as `add`. */
-  change?(workspace: Workspace, id: string, entry: E): Promise<unknown>;
+  apply(workspace: Workspace, id: string, change: { before: object | undefined; after: E }): Promise<unknown>;
 }
 
 const ROLES: Section<Entry<'roles'>> = {
   noun: 'roles of',
-  add: ({ roles, clock }, _, entry) => roles.set({ ...entry, changedBy: '', changedAt: clock.now() }),
+  apply: ({ roles, clock }, _, { after }) => roles.set({ ...after, changedBy: '', changedAt: clock.now() }),
 };
 
 const CHANNELS: Section<Entry<'channels'>[string] | undefined> = {
   noun: 'settings of',
-  add: ({ channels }, id, entry = {}) => channels.change(id, () => entry),
+  apply: ({ channels }, id, { after = {} }) => channels.change(id, () => after),
 };
-
-async function remove(workspace: Workspace, section: Section, id: string): Promise<unknown> {
-  if (section.kind === undefined) return section.add(workspace, id, undefined);
-  const schedule = await workspace.schedules.get(section.kind, id);
-  return schedule && removeSchedules(workspace, [schedule], `apply ${id}`);
-}
-
-/** Pauses a schedule that cannot run yet, without telling its owner: it resumes once its account is connected. */
-async function pauseUnlessServed(workspace: Workspace, { kind }: Section, id: string): Promise<void> {
-  const schedule = kind && (await workspace.schedules.get(kind, id));
-  if (kind === undefined || schedule === undefined) return;
-  const accounts = await workspace.accounts.list(SCHEDULE_TYPES[kind].keyUse);
-  const why = await whyNot(workspace, schedule, accounts);
-  const at = workspace.clock.now();
-  if (why !== undefined) await pauseSchedule(workspace, schedule, { kind: 'paused', ...why, at });
-}
 
 /** Lists the changes that the file asks for. Removals come first, to make room. */
 function planSteps(requested: Configuration, today: Configuration): Step[] {
@@ -229,9 +205,13 @@ function planSteps(requested: Configuration, today: Configuration): Step[] {
   return [
     ...planSection(ROLES, byWorkspace(requested), byWorkspace(today)),
     ...planSection(CHANNELS, requested.channels, today.channels),
-    ...SECTIONS.flatMap((section) => {
-      const { noun } = SCHEDULE_FACES[section.kind];
-      return planSection({ ...section, noun }, requested[section.name], today[section.name]);
+    ...SECTIONS.flatMap(({ kind, name }) => {
+      const { noun } = SCHEDULE_FACES[kind];
+      const section: Section<object | undefined> = {
+        noun,
+        apply: (workspace, id, change) => applyEntry(workspace, { kind, id, ...change }, `apply ${id}`),
+      };
+      return planSection(section, requested[name], today[name]);
     }),
   ].toSorted((one, other) => Number(other.isRemoval) - Number(one.isRemoval));
 }
@@ -248,11 +228,8 @@ function planSection(section: Section, requested: Entries | undefined, today: En
     if (fields.length === 0) return [];
     const changed = before === undefined ? 'added' : `changed: ${fields.join(', ')}`;
     const description = `${section.noun} ${id} ${after === undefined ? 'removed' : changed}`;
-    const run = async (workspace: Workspace): Promise<void> => {
-      if (after === undefined) await remove(workspace, section, id);
-      else if (before !== undefined && section.change) await section.change(workspace, id, after);
-      else await section.add(workspace, id, after);
-      if (before === undefined) await pauseUnlessServed(workspace, section, id);
+    const apply = async (workspace: Workspace): Promise<void> => {
+      await section.apply(workspace, id, { before, after });
       await workspace.audit.record({
         requestedBy: 'deckhand',
         what: 'apply',
@@ -260,7 +237,7 @@ function planSection(section: Section, requested: Entries | undefined, today: En
         result: 'done',
       });
     };
-    return [{ description, isRemoval: after === undefined, run }];
+    return [{ description, isRemoval: after === undefined, apply }];
   });
 }
 

@@ -35,7 +35,7 @@ Copies the SQLite file of STORE_URL, as it is at one moment, into a new file, wh
 sealed: keep ENCRYPTION_KEYS elsewhere. For Postgres, use pg_dump. After a backup with --nightly, metrics and deckhand doctor say
 so if none follows within 30 hours.
 `,
-  async run({ env, argument: file, options: { nightly } }) {
+  async main({ env, argument: file, options: { nightly } }) {
     const source = findFile(existingStore(env));
     if (source === undefined)
       throw new StoreError(
@@ -98,7 +98,7 @@ export const RESTORE: Program = {
 Copies a backup, and a -wal or -journal beside it, to the SQLite file of STORE_URL, after opening every sealed value in it with
 ENCRYPTION_KEYS. Stop Deckhand and move the old file away first: nothing is overwritten. For Postgres, use pg_restore.
 `,
-  async run({ env, argument: file }) {
+  async main({ env, argument: file }) {
     const keys = parseEncryptionKeys(env.ENCRYPTION_KEYS ?? '');
     const target = findFile(storeUrl(env));
     if (target === undefined)

@@ -14,7 +14,7 @@ import { z } from 'zod';
 import { allCommands } from '../commands/registry.ts';
 import { isObject } from '../core/json.ts';
 import { truncate } from '../core/mrkdwn.ts';
-import { MAX_IN_CHANNEL, MAX_IN_WORKSPACE } from '../scheduler/schedules/lifecycle.ts';
+import { MAX_IN_CHANNEL, MAX_IN_WORKSPACE } from '../scheduler/schedules/pause-schedule.ts';
 import { isAccountName } from '../service/addresses.ts';
 import { Configuration, PLACED_SECTIONS } from './configuration.ts';
 import { dataError } from './program.ts';

@@ -7,7 +7,7 @@ import { createSchedules, isPersonal, SCHEDULE_KINDS } from '../records/schedule
 import type { OpenStore } from '../store/open-store.ts';
 import { DATA_KEYS, GLOBAL, type WorkspaceStore } from '../store/store.ts';
 import { SCHEDULE_FACES } from '../views/schedules/faces.ts';
-import { GRANTS_ID, Grants } from '../workspace/roles.ts';
+import { GRANTS_ID, Grants } from '../workspace/role-holders.ts';
 import type { Program } from './program.ts';
 import { type Entry, SECTIONS, type SectionName, SlackId } from './sections.ts';
 import { describeStore, existingStore, withStore } from './stores.ts';
@@ -62,7 +62,7 @@ Prints what people have set up, as YAML for deckhand apply: roles, the settings 
 ${listSchedules()}. It never prints a key. Deckhand may be running. Without --workspace it prints
 each workspace of the store as a document of its own.
 `,
-  async run({ env, options: { workspace } }) {
+  async main({ env, options: { workspace } }) {
     const url = existingStore(env);
     return withStore(url, 'read', async (store) => {
       const all = await listWorkspaces(store);

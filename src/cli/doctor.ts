@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DeckhandApp } from '../app.ts';
-import { examine } from '../commands/admin/doctor.ts';
+import { examine } from '../commands/admin/show-doctor.ts';
 import { parseConfig, readVersion } from '../config.ts';
 import { UserError } from '../core/errors.ts';
 import { describeUnreached } from '../core/http.ts';
@@ -13,7 +13,7 @@ import { isSlackFailure } from '../slack/failure.ts';
 import { findTokenOwner, isAboutToken } from '../slack/token-health.ts';
 import { isPostgres, readBackup } from '../store/open-store.ts';
 import { DATA_KEYS, GLOBAL } from '../store/store.ts';
-import type { Finding, Health } from '../views/admin/doctor.ts';
+import type { Finding, Health } from '../views/admin/doctor-message.ts';
 import type { Program } from './program.ts';
 import { existingStore } from './stores.ts';
 
@@ -27,7 +27,7 @@ export const DOCTOR: Program = {
 Checks what /deckhand doctor checks, for every workspace and every key, and Slack's app token. It prints a line for each check:
 ok, note, or FAULT. Deckhand may be running; if it is not, due jobs that wait are a fault. Exit code 0, or 1 with a fault.
 `,
-  async run({ env }) {
+  async main({ env }) {
     const config = parseConfig(env);
     existingStore({ STORE_URL: config.STORE_URL });
     const log = createLog('silent');

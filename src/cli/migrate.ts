@@ -26,7 +26,7 @@ Moves everything from one store into another, empty one. Then counts it there an
 ENCRYPTION_KEYS. It works in either direction. Stop Deckhand first. Afterwards set STORE_URL to the new store, and never start
 Deckhand on both: both would post. If it is interrupted, empty the new store and run it again.
 `,
-  async run({ env, options: { from, to } }) {
+  async main({ env, options: { from, to } }) {
     if (typeof from !== 'string' || typeof to !== 'string')
       throw usageError('Give --from and --to, each with the address of a store');
     expectThere(from, 'Give --from the file of a store');

@@ -22,7 +22,7 @@ export interface Program {
   /** Asks for the one argument that the program takes. Undefined: it takes none. */
   argument?: string;
   /** Resolves with the text to print, or with undefined if the process keeps running. Default exit code: 0. */
-  run(input: Input): Promise<string | { text: string; code: number } | undefined>;
+  main(input: Input): Promise<string | { text: string; code: number } | undefined>;
 }
 
 interface Input {
@@ -61,14 +61,14 @@ interface Ending {
 }
 
 /** Runs a program. A fault that the operator can put right becomes an `Ending`; any other error is thrown. */
-export async function runProgram(
+export async function callProgram(
   program: Program,
   args: readonly string[],
   env: Environment,
 ): Promise<Ending> {
   try {
     const input = readInput(program, args, env);
-    const result = input.options.help === true ? program.help.trimEnd() : await program.run(input);
+    const result = input.options.help === true ? program.help.trimEnd() : await program.main(input);
     const { text, code } = typeof result === 'object' ? result : { text: result, code: 0 };
     return { code, out: text === undefined ? '' : `${escapeControls(text)}\n`, err: '' };
   } catch (error) {

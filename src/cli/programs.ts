@@ -3,7 +3,7 @@ import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import process from 'node:process';
 import { parseEnv } from 'node:util';
 import { CONFIG_EXIT_CODE, parseConfig, readVersion, SECRETS } from '../config.ts';
-import { type Fault, type Program, runProgram } from './program.ts';
+import { callProgram, type Fault, type Program } from './program.ts';
 
 const START: Program = {
   command: 'deckhand',
@@ -37,7 +37,7 @@ Options:
 Exit codes: 64 for a mistake in the command, 65 for a mistake in a file, 78 if a setting or something else has to
 change first, 75 if the same may succeed later.
 `,
-  async run({ env, options }) {
+  async main({ env, options }) {
     if (options.version === true) return readVersion();
     if (options['check-config'] === true) {
       parseConfig(env);
@@ -46,8 +46,8 @@ change first, 75 if the same may succeed later.
     if (options['check-service'] === true)
       return (await import('./check-service.ts')).checkService(parseConfig(env));
     // Before the settings are checked: building the image starts Deckhand without any, to compile all of its code.
-    const { run } = await import('./start.ts');
-    await run(parseConfig(env));
+    const { startProcess } = await import('./start.ts');
+    await startProcess(parseConfig(env));
     return undefined;
   },
 };
@@ -76,7 +76,7 @@ export async function commandLine(args: readonly string[], env: NodeJS.ProcessEn
   const fault = loadEnvironment(env);
   const { code, out, err } = fault
     ? { code: fault.exitCode, out: '', err: `${fault.sentence}\n` }
-    : await runProgram(program, load === undefined ? args : args.slice(1), env);
+    : await callProgram(program, load === undefined ? args : args.slice(1), env);
   if (out !== '') process.stdout.write(out);
   if (err !== '') process.stderr.write(err);
   process.exitCode = code;

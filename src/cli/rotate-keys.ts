@@ -11,7 +11,7 @@ export const ROTATE_KEYS: Program = {
 Wraps the data key of every workspace in the store of STORE_URL with the first of ENCRYPTION_KEYS, while Deckhand runs.
 Afterwards you can remove the other keys. It can be run again at any time.
 `,
-  async run({ env }) {
+  async main({ env }) {
     const keys = parseEncryptionKeys(env.ENCRYPTION_KEYS ?? '');
     const { rewrapped, current } = await withStore(existingStore(env), 'beside', (store) =>
       rotateKeys(keys, store),

@@ -16,7 +16,7 @@ export const SCHEMA: Program = {
 Prints the statements that create what Deckhand needs in a Postgres database, for an owner who gives Deckhand's own user no
 right to create. Run again, they change nothing. docs/operations.md lists the rights that this user needs.
 `,
-  async run() {
+  async main() {
     return `${POSTGRES_SCHEMA}${MAKE_PGBOSS}`;
   },
 };

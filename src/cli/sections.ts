@@ -1,21 +1,17 @@
 import { z } from 'zod';
 import { findCadenceFault } from '../commands/schedules/cadence-words.ts';
+import { isPattern } from '../core/names.ts';
 import type { ProjectRef } from '../core/project-ref.ts';
 import {
-  Digest,
   feedPlace,
-  Guard,
   isSameSubject,
   type ScheduleKind,
   type TimedKind,
   type TimedSchedule,
-  Watch,
+  type Watch,
 } from '../records/schedules.ts';
-import { addNotices } from '../scheduler/invoices/notices.ts';
-import { MAX_IN_CHANNEL } from '../scheduler/schedules/lifecycle.ts';
-import { addTimed, editTimed } from '../scheduler/schedules/start.ts';
-import { addWatch, changeWatch } from '../scheduler/watches/watches.ts';
-import type { Workspace } from '../workspace/workspace.ts';
+import { MAX_IN_CHANNEL } from '../scheduler/schedules/pause-schedule.ts';
+import { DigestEntry, GuardEntry, NoticesEntry, WatchEntry } from '../scheduler/setup/schedule-entries.ts';
 
 type Path = readonly PropertyKey[];
 
@@ -38,15 +34,12 @@ export interface Entry {
   project?: ProjectRef | undefined;
 }
 
-/** The schedules of a kind in a file, and the functions of its commands that apply them. */
+/** The schedules of a kind in a file. */
 interface ScheduleSection<Name extends string = string, E extends Entry = Entry> {
   /** Its name in the file. */
   name: Name;
   ids: z.ZodString;
   entry: z.ZodType<E>;
-  add(workspace: Workspace, id: string, entry: E): Promise<unknown>;
-  /** Default: `add`. */
-  change?(workspace: Workspace, id: string, entry: E): Promise<unknown>;
   /** Finds faults of the entries, by their paths in the section. */
   findFaults?(entries: ReadonlyArray<[id: string, entry: E]>): Fault[];
 }
@@ -58,57 +51,32 @@ function defineSection<const Name extends string, E extends Entry>(
   return section;
 }
 
-const Timed = { cadence: true, zone: true, account: true, project: true } as const;
 const Ids = { channel: SlackId, createdBy: SlackId };
-const Placed = z.object({ channel: SlackId, account: z.string(), createdBy: SlackId });
 
 export const SCHEDULE_SECTIONS = {
   digest: defineSection({
     name: 'digests',
     ids: ShortId,
-    entry: Digest.pick({ ...Timed, range: true, skipQuiet: true }).extend(Ids),
-    add: (workspace, id, entry) =>
-      addTimed(workspace, { ...entry, kind: 'digest', id, requestId: `apply ${id}` }),
-    change: (workspace, id, entry) => editTimed(workspace, id, { ...entry, kind: 'digest' }),
+    entry: DigestEntry.extend(Ids),
     findFaults: (entries) => findCadenceFaults('digest', entries),
   }),
   guard: defineSection({
     name: 'guards',
     ids: ShortId,
-    entry: Guard.pick({ ...Timed, escalation: true }).extend(Ids),
-    add: (workspace, id, entry) =>
-      addTimed(workspace, { ...entry, kind: 'guard', id, requestId: `apply ${id}` }),
-    change: (workspace, id, entry) =>
-      // The key is present even if the entry has none, so that the stored escalation is removed.
-      editTimed(workspace, id, { ...entry, kind: 'guard', escalation: entry.escalation }),
+    entry: GuardEntry.extend(Ids),
     findFaults: (entries) => findCadenceFaults('guard', entries),
   }),
   watch: defineSection({
     name: 'watches',
     ids: ShortId,
-    entry: Watch.pick({ project: true, server: true, mode: true, hours: true, escalation: true }).extend(
-      Placed.shape,
-    ),
-    add: addWatchEntry,
-    async change(workspace, id, entry) {
-      const { channel, account, createdBy, mode, project, server, hours, escalation } = entry;
-      const before = await workspace.schedules.get('watch', id);
-      const choices = { createdBy, mode, project, server, hours, escalation };
-      if (before?.channel === channel && before.account === account)
-        return changeWatch(workspace, id, choices);
-      // In one step, so that pushes of a project that stays watched go on.
-      return addWatchEntry(workspace, id, entry);
-    },
-    findFaults: findTwins,
+    entry: WatchEntry.extend(Ids),
+    findFaults: (entries) => [...findTwins(entries), ...findScopeFaults(entries)],
   }),
   invoices: defineSection({
     name: 'notices',
     /** Made by `feedPlace`. */
     ids: z.string(),
-    entry: Placed,
-    add: (workspace, id, entry) => addNotices(workspace, { ...entry, requestId: `apply ${id}` }),
-    change: ({ schedules }, id, { createdBy }) =>
-      schedules.change({ kind: 'invoices', id }, (current) => ({ ...current, createdBy })),
+    entry: NoticesEntry.extend(Ids),
     findFaults: (entries) =>
       entries.map(([id, entry]) => {
         const name = feedPlace(entry);
@@ -127,14 +95,6 @@ export const SECTIONS = Object.entries(SCHEDULE_SECTIONS).map(
   }),
 );
 
-function addWatchEntry(
-  workspace: Workspace,
-  id: string,
-  entry: Omit<Parameters<typeof addWatch>[1], 'id' | 'requestId'>,
-): Promise<unknown> {
-  return addWatch(workspace, { ...entry, id, requestId: `apply ${id}` });
-}
-
 function findCadenceFaults(
   kind: TimedKind,
   entries: ReadonlyArray<[string, Pick<TimedSchedule, 'cadence' | 'zone'>]>,
@@ -145,9 +105,20 @@ function findCadenceFaults(
   ]);
 }
 
+function findScopeFaults(watches: ReadonlyArray<[string, Pick<Watch, 'project' | 'pattern'>]>): Fault[] {
+  return watches.map(([id, { project, pattern = '*' }]) => [
+    [id, 'pattern'],
+    project === undefined
+      ? !isPattern(pattern) && 'Put a star where any text may stand, e.g. shop-*.'
+      : pattern !== '*' && 'A watch has a project or a pattern, not both.',
+  ]);
+}
+
 /** A channel has one watch of a project and server. */
 function findTwins(
-  watches: ReadonlyArray<[string, Pick<Watch, 'channel' | 'account' | 'project' | 'server' | 'person'>]>,
+  watches: ReadonlyArray<
+    [string, Pick<Watch, 'channel' | 'account' | 'project' | 'pattern' | 'server' | 'person'>]
+  >,
 ): Fault[] {
   const groups = Map.groupBy(watches, ([, watch]) => feedPlace(watch));
   return [...groups.values()].flatMap((group) => {

@@ -22,7 +22,7 @@ const NOTICED_MS = 3_000;
 const CHORES = { missedExecutionTolerance: 5 * MINUTE_MS, suppressMissedWarning: true };
 
 /** Runs Deckhand as a process: opens everything and handles signals. Ends the process if it cannot start. */
-export async function run(config: Config): Promise<void> {
+export async function startProcess(config: Config): Promise<void> {
   const log = createLog(config.LOG_LEVEL);
   logUnhandled(log);
   for (const signal of SIGNALS) process.on(signal, endBeforeStart);
@@ -34,7 +34,7 @@ export async function run(config: Config): Promise<void> {
       endOnSignal({ ...opened, recordEnd: watchEnd(opened, port) }, config, tracing, log);
       logPort(log, config, port);
     });
-    for (const { cron, run } of Object.values(opened.app.chores)) schedule(cron, run, CHORES);
+    for (const { cron, sweep } of Object.values(opened.app.chores)) schedule(cron, sweep, CHORES);
     flushCompileCache();
   } catch (error) {
     endUnstarted(error, config, log);

@@ -6,11 +6,11 @@ import { parse, stringify as toYaml } from 'yaml';
 import { APPLY } from '../../src/cli/apply.ts';
 import { BACKUP } from '../../src/cli/backup.ts';
 import { EXPORT } from '../../src/cli/configuration.ts';
-import { runProgram } from '../../src/cli/program.ts';
+import { callProgram } from '../../src/cli/program.ts';
 import { SECTIONS } from '../../src/cli/sections.ts';
 import { Channel } from '../../src/records/channels.ts';
 import { TRIED } from '../store/databases.ts';
-import { ask, openForm } from '../support/asking.ts';
+import { ask, openForm, sayThere } from '../support/asking.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { temporaryFolder, temporarySqlite } from '../support/temporary.ts';
@@ -61,7 +61,7 @@ const stringify = (value: unknown): string => toYaml(value, { aliasDuplicateObje
 const ENCRYPTION_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 
 async function exported(url: string): Promise<string> {
-  const { code, out, err } = await runProgram(EXPORT, [], { STORE_URL: url });
+  const { code, out, err } = await callProgram(EXPORT, [], { STORE_URL: url });
   expect([code, err]).toEqual([0, '']);
   return out;
 }
@@ -74,7 +74,7 @@ async function apply(where: string | TestWorld['config'], text: string | Buffer,
     typeof where === 'string'
       ? { STORE_URL: where }
       : { STORE_URL: where.STORE_URL, SERVICE_BASE_URL: where.SERVICE_BASE_URL };
-  return runProgram(APPLY, [file, ...args], {
+  return callProgram(APPLY, [file, ...args], {
     ...MIN_ENV,
     ENCRYPTION_KEYS,
     NOTICE_INTERVAL_MS: '40',
@@ -106,14 +106,11 @@ test.each(TRIED)('what people set up on $name is the same in an empty store', as
     'digest add weekly:mon 09:00 Europe/Lisbon last_7_days --skip-quiet',
     'digest add cron:"*/5 * * * *" UTC today --project storefront --account acme',
     'watch storefront failures --server web-1 --hours 9-18',
-    'watch all transitions',
+    'watch shop-* transitions',
     'guard add storefront daily 09:00 Europe/Lisbon',
     'invoices notify here',
-  ]) {
-    const before = world.slack.messages(TEAM, CHANNEL).length;
-    await admin.command(CHANNEL, `/deckhand ${words}`);
-    await world.slack.until(() => world.slack.messages(TEAM, CHANNEL).length > before, { what: words });
-  }
+  ])
+    await sayThere(world, words, CHANNEL);
   await openForm(world, 'roles');
   const roles = { admin: [PEOPLE.admin], operator: [PEOPLE.member], billing: [PEOPLE.billing] };
   await admin.submit('roles', {
@@ -256,6 +253,10 @@ test('a watch or workspace twice, a workspace that the store does not have, and 
     [
       WRITTEN.replace('watches:\n', `watches:\n  another: ${other}\n`),
       'failures: It is the same watch as another.',
+    ],
+    [
+      `${WRITTEN.replace('mode: failures', 'mode: failures\n    pattern: shop')}`,
+      'failures.pattern: Put a star where any text may stand',
     ],
     [stringify({ workspace: TEAM, digests }), 'would have 53 schedules'],
   ] as const) {
@@ -403,7 +404,7 @@ test('programs that read leave a run alone that a Deckhand follows', async () =>
   await exported(url);
   expect(await apply(world.config, WRITTEN, '--dry-run')).toMatchObject({ code: 0 });
   const backup = join(await temporaryFolder(), 'backup');
-  expect(await runProgram(BACKUP, [backup], { STORE_URL: url })).toMatchObject({ code: 0 });
+  expect(await callProgram(BACKUP, [backup], { STORE_URL: url })).toMatchObject({ code: 0 });
 
   expect(await follows()).toMatchObject({ running: 1, waiting: 0 });
   world.service.clock.advance(LONG_MS);
@@ -470,7 +471,7 @@ test('both run by their names, as the bundle has them', async () => {
   expect(await runDeckhand({ args: ['apply', file], env })).toMatchObject({ code: 0, err: '' });
   const { out } = await runDeckhand({ args: ['export', '--workspace', TEAM], env: { STORE_URL: url } });
   expect(parse(out).digests).toEqual(parse(WRITTEN).digests);
-  expect(await runProgram(EXPORT, ['--workspace', 'T9'], { STORE_URL: url })).toMatchObject({
+  expect(await callProgram(EXPORT, ['--workspace', 'T9'], { STORE_URL: url })).toMatchObject({
     code: 78,
     err: expect.stringContaining('has nothing of T9'),
   });

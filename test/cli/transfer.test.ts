@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { BACKUP, RESTORE } from '../../src/cli/backup.ts';
 import { MIGRATE } from '../../src/cli/migrate.ts';
-import { runProgram } from '../../src/cli/program.ts';
+import { callProgram } from '../../src/cli/program.ts';
 import { ROTATE_KEYS } from '../../src/cli/rotate-keys.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { openBackend } from '../../src/open.ts';
@@ -36,7 +36,7 @@ const start: Run = (program, args, env) =>
   runDeckhand({ args: [program, ...args], env: { ENCRYPTION_KEYS, ...env } });
 /** A start takes ten times as long as most of what is asked here. */
 const run = byLength<Run>(
-  (name, args, env) => runProgram(PROGRAMS[name], args, { ENCRYPTION_KEYS, ...env }),
+  (name, args, env) => callProgram(PROGRAMS[name], args, { ENCRYPTION_KEYS, ...env }),
   start,
 );
 const migrate = (from: string, to: string) => run('migrate', ['--from', from, '--to', to]);
@@ -64,7 +64,7 @@ async function furnish(url: string, notes = 1): Promise<void> {
   await send(engine, 2, { at: Date.now() + 3_600_000 });
   const cut = collect(untilAborted);
   await engine.send('T1', CUT, { n: 4 }, { key: 'cut' });
-  engine.work(CUT, { run: cut.run, options: ONCE });
+  engine.work(CUT, { handle: cut.handle, options: ONCE });
   await engine.start();
   await cut.given(1);
   await engine.stop(0);
@@ -76,8 +76,8 @@ async function expectFurnished(url: string, notes = 1): Promise<void> {
   const { store, engine, close } = await openBackend(url, { clock: systemClock, release: '99.0.0' });
   const cut = collect();
   const q = collect();
-  engine.work(CUT, { run: cut.run, options: ONCE });
-  engine.work(Q, { run: q.run, options: ONCE });
+  engine.work(CUT, { handle: cut.handle, options: ONCE });
+  engine.work(Q, { handle: q.handle, options: ONCE });
   await engine.start();
   await Promise.all([cut.given(1), q.given(1)]);
   expect(cut.jobs[0]).toMatchObject({ data: { n: 4 }, key: 'cut' });
