@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
@@ -111,6 +111,15 @@ describe('the rooms of src/', () => {
     ).toEqual([]);
   });
 
+  it('records and workspace declare no queue, and records send no job', () => {
+    const senders = imports.filter(({ from, to }) => roomOf(from) === 'records' && roomOf(to) === 'jobs');
+    const declared = matching(filesOf('src/{records,workspace}/**/*.ts'), /\bqueue: '/);
+    const advice =
+      'Declare the queue where its job is handled. Return what changed, and let the caller send, or add to `FollowUps` of src/workspace/workspace.ts.';
+    expect([...senders, ...declared], advice).toEqual([]);
+    expect(matching(filesOf('src/records/**/*.ts'), /\bjobs\b|\.send\(/), advice).toEqual([]);
+  });
+
   it('views import of the workspace’s records their types alone', () => {
     const views = filesOf('src/views/**/*.ts');
     expect(
@@ -135,6 +144,24 @@ describe('the rooms of src/', () => {
     expect(
       circular,
       'Each of these imports itself over others. Move what they share into the lower one, into a file of the room (as src/scheduler/schedule-types.ts), or into a room below.',
+    ).toEqual([]);
+  });
+
+  it('no file of a feature has the name of another that is open beside it', () => {
+    const files = [...product.keys()].filter((path) => !['service', 'cli'].includes(roomOf(path)));
+    const twice = files.filter((path) =>
+      files.some(
+        (other) =>
+          other !== path &&
+          basename(other) === basename(path) &&
+          (featureOf(path) === undefined ||
+            featureOf(other) === undefined ||
+            featureOf(path) === featureOf(other)),
+      ),
+    );
+    expect(
+      twice,
+      'Name one of them after what it holds: a view `…-message`, later work by its verb.',
     ).toEqual([]);
   });
 
@@ -198,7 +225,7 @@ describe('the code', () => {
   it('makes text with markup in one place, where it is verbatim', () => {
     expect(
       matching(product, /'mrkdwn'[,;\s}]/),
-      'Make the text with `mrkdwnText` or a block of src/views/blocks/message.ts.',
+      'Make the text with `mrkdwnText` or a block of src/views/blocks/make-blocks.ts.',
     ).toEqual(['src/core/mrkdwn.ts']);
   });
 

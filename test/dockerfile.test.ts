@@ -36,6 +36,20 @@ describe('the Dockerfile', () => {
     expect(final).not.toMatch(/NODE_COMPILE_CACHE=.*npm install/s);
   });
 
+  it.each(['src', 'sandbox', 'manifest.yml', 'package.json'])('of the demo takes in %s', (path) => {
+    const demo = read('Dockerfile.demo');
+    expect(validate(demo).map(({ message }) => message)).toEqual([]);
+    expect(demo).toMatch(
+      new RegExp(`^FROM node:${JSON.parse(read('package.json')).devDependencies.node}-`, 'm'),
+    );
+    expect(demo).toMatch(/^USER node$/m);
+    expect(demo).toMatch(/^ENV DEMO_HOST=0\.0\.0\.0$/m);
+    expect(demo).toMatch(/^EXPOSE 4100 4200$/m);
+    expect(read('Dockerfile.demo.dockerignore').split('\n')).toEqual(
+      expect.arrayContaining(['*', `!${path}`]),
+    );
+  });
+
   it('takes in everything that the tarball is made of, and nothing but what it names', () => {
     const { files } = JSON.parse(read('package.json'));
     const taken = read('.dockerignore').trim().split('\n');

@@ -110,7 +110,7 @@ describe('a process behind signed requests that is told to end', () => {
 
     expect((await form).outcome).toBe('ok');
     expect(await deckhand.ended).toBe(0);
-    for (const words of ['uses the account', '2 projects in'])
+    for (const words of ['You use the shared key', '2 projects in'])
       expect(answers().filter((text) => text.includes(words))).toHaveLength(1);
     expect(bindings()).toHaveLength(1);
     expect(bindings('C0BILLING')).toHaveLength(0);
@@ -120,7 +120,7 @@ describe('a process behind signed requests that is told to end', () => {
     await start();
     await slack.until(() => bindings('C0BILLING').length === 1);
     service.clock.advance(LONG_MS);
-    await slack.until(() => root()?.text.includes('all 2 servers are reachable'));
+    await slack.until(() => root()?.text.includes('both servers are reachable'));
     const replies = () => slack.thread(TEAM, CHANNEL, root()?.ts ?? '').map(({ text }) => text);
     await slack.until(() => replies().some((text) => text.includes('The test took')));
     expect(new Set(replies()).size).toBe(replies().length);

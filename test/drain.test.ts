@@ -42,12 +42,12 @@ describe('a process that is told to end', () => {
       expect((await ben.command(CHANNEL, '/deckhand test storefront')).outcome).toBe('ok');
 
       await stopped;
-      for (const words of ['uses the account', '2 projects in'])
+      for (const words of ['You use the shared key', '2 projects in'])
         expect(answers(world).filter((text) => text.includes(words))).toHaveLength(1);
       expect(roots(world)).toEqual([]);
       await expect(get(world, '/readyz')).rejects.toThrow();
       await world.restart(async () => undefined);
-      await world.slack.until(() => roots(world)[0]?.text.includes('2 servers are reachable'));
+      await world.slack.until(() => roots(world)[0]?.text.includes('both servers are reachable'));
     });
   });
 
@@ -61,7 +61,7 @@ describe('a process that is told to end', () => {
     await begun;
     await world.app.stop(200);
     await world.restart(async () => hanging.remove());
-    await slack.until(() => roots(world)[0]?.text.includes('2 servers are reachable'));
+    await slack.until(() => roots(world)[0]?.text.includes('both servers are reachable'));
     expect(roots(world)).toHaveLength(1);
     expect(world.logs.filter((line) => /"event":"(?:bug|job_failed)"/.test(line))).toEqual([]);
     const entries = await world.app.workspaces.open(TEAM).audit.latest(10);

@@ -63,9 +63,9 @@ function readPosts({ slack }: World): SeenMessage[] {
 /** Words of an answer in the channel. */
 const ANSWERS = {
   use: /bound this channel/,
-  digest: /set up the digest/,
   test: /^Shop \d+: /,
-  // Only the person sees it.
+  // Only the person sees these.
+  digest: /(?!)/,
   read: /(?!)/,
 } as const satisfies Record<Ask['kind'], RegExp>;
 
@@ -104,12 +104,18 @@ function readPrivateAnswers({ slack }: World, { user }: Ask): Array<{ text: stri
   );
 }
 
+/** The headline, which begins with the project or with "The test of" it. */
+function saysOutcome(text: string, { name, outcome }: { name: string; outcome: string }): boolean {
+  const words = outcome.replace(/^the test /, '');
+  return text.startsWith(words === outcome ? `${name}: ${words}.` : `The test of ${name} ${words}.`);
+}
+
 /** A run ends with its project's outcome; only a fault of the service or the store stops it. */
 function judgeRun(court: Court, { project, user, at }: Ask, root: SeenMessage): void {
   const { uncertain, verdict } = court;
-  if (project === undefined || root.text === `${project.name}: ${project.outcome}`) return;
+  if (project === undefined || saysOutcome(root.text, project)) return;
   const words = `the test of ${project.name} by ${user} ends as "${root.text}"`;
-  const isStopped = root.text.endsWith(': stopped');
+  const isStopped = root.text.startsWith(`The test of ${project.name} stopped`);
   if (isStopped && wasStruck(court, /^(?:service|store)/, at - STOP_WINDOW_MS, at + STOP_WINDOW_MS)) return;
   // Of a root that was posted twice, only one is edited.
   (uncertain.has(root.client_msg_id ?? '') ? verdict.explained : verdict.wrong).push(words);

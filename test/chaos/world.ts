@@ -24,7 +24,7 @@ export const PROJECTS = Array.from({ length: 10 }, (_, at) => {
       ? (['failed', 'the test failed without results'] as const)
       : ([
           'completed',
-          at % 3 === 1 ? '1 of 2 servers is unreachable' : 'all 2 servers are reachable',
+          at % 3 === 1 ? '1 of 2 servers is unreachable' : 'both servers are reachable',
         ] as const);
   return { name: `Shop ${at}`, permalink: `shop-${at}`, status, outcome };
 });

@@ -28,7 +28,21 @@ describe('docs/marketplace.md', () => {
 
   it('claims of the manifest what the manifest says', () => {
     const { oauth_config: oauth, features } = parse(readText('manifest.yml'));
-    const words = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+    const words = [
+      'no',
+      'one',
+      'two',
+      'three',
+      'four',
+      'five',
+      'six',
+      'seven',
+      'eight',
+      'nine',
+      'ten',
+      'eleven',
+      'twelve',
+    ];
     expect(page).toContain(`${words[oauth.scopes.bot.length]} bot scopes`);
     expect(oauth.scopes.user).toBeUndefined();
     expect(oauth.scopes.bot.join()).not.toMatch(/history|chat:write\.|search|admin/);

@@ -79,7 +79,7 @@ describe('the example for log shipping', () => {
 
   it('keeps the audit lines by the event that Deckhand gives them', () => {
     expect(transforms.audit?.condition).toBe('.event == "audit"');
-    expect(readText('src/records/audit.ts')).toContain("event: 'audit'");
+    expect(readText('src/records/audit-log.ts')).toContain("event: 'audit'");
   });
 
   it('reads the unit that deploy/systemd has', () => {

@@ -99,7 +99,7 @@ const ROWS: readonly Row[] = [
   ['422 where there is no form', started(422, { base: ['No <servers>'] }), testing, 'The service did not accept this: No &lt;servers&gt;', 'Correct it and try again.'],
   ['another refusal', started(409, { error: 'Busy hands' }), testing, 'The service refused this: Busy hands. ', 'Try again later.'],
   ['402 as a test starts', started(402, {}), testing, 'The service refused this: no reason given.', 'Try again later.'],
-  ['402 with an address of the service', started(402, { error: 'payment_required', message: 'Too small a plan.', upgrade_url: 'http://127.0.0.1/plan' }), testing, 'The service refused this: Too small a plan. <http://127.0.0.1/plan|Change the plan> of the account, then try again.', ''],
+  ['402 with an address of the service', started(402, { error: 'payment_required', message: 'Too small a plan.', upgrade_url: 'http://127.0.0.1/plan' }), testing, 'The service refused this: Too small a plan.', '<http://127.0.0.1/plan|Change the plan> of the account, then try again.'],
   ['402 with an address elsewhere', started(402, { upgrade_url: 'https://pay.evil.example/plan' }), testing, 'The service names `https://pay.evil.example/plan` to change the plan.', ''],
   ['418 of a read, without a reason', failing({ status: 418, body: {} }), typing('activity'), 'The service refused this: no reason given.', 'Try again later.'],
   ['422 of a read', failing({ status: 422, body: { range: ['is odd'] } }), typing('activity'), 'The service did not accept this: range is odd.', 'Try again later.'],

@@ -84,7 +84,7 @@ describe('a store that fails', () => {
     await world
       .as('admin')
       .click({ channel: CHANNEL, ts: shown()?.ts ?? '' }, { actionId: 'help:group#billing' });
-    await world.slack.until(() => JSON.stringify(shown()).includes('/deckhand invoices notify'));
+    await world.slack.until(() => JSON.stringify(shown()).includes('lists and sums invoices'));
   });
 
   it('before a form is stored is told in the form, which stays, and nothing is done', async () => {

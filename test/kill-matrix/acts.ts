@@ -1,5 +1,7 @@
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM } from '../support/test-world.ts';
 import { GUARD_RUNS } from './guard-acts.ts';
+import { move } from './move-act.ts';
+import { pdfs } from './pdfs-act.ts';
 import {
   ann,
   diagnosis,
@@ -8,10 +10,12 @@ import {
   escalation,
   made,
   notice,
+  outage,
   push,
   times,
   watch,
 } from './schedule-acts.ts';
+import { setup } from './setup-act.ts';
 import type { ActEnvironment, Site } from './site.ts';
 import { uninstall } from './uninstall-act.ts';
 
@@ -37,6 +41,10 @@ export interface Act {
   word?(n: number): string;
   /** How often it may have been done at the service; more than once only where that was counted. */
   done?(site: Site, n: number): number;
+  /** Whether a part of it is done, and the rest is not. */
+  isHalf?(site: Site, n: number): Promise<boolean>;
+  /** Channels of this time, beside the usual ones. */
+  channels?(n: number): string[];
 }
 
 const isOk = ({ outcome }: { outcome: string }): boolean => outcome === 'ok';
@@ -110,7 +118,7 @@ const serverAdd: Act = {
   seen: (site, n) =>
     times(
       site.slack.messages(TEAM, CHANNEL).map(({ text }) => text),
-      `*srv${n}x*`,
+      `srv${n}x`,
     ) + times(told(site), `srv${n}x`),
   done: (site, n) => made(site, '/servers', `srv${n}x`),
 };
@@ -159,7 +167,7 @@ const integrationAdd: Act = {
   done: (site, n) => made(site, '/integrations', `int${n}x`),
 };
 
-const connect = formAct('connect', countAny('Connected *', DONE, CARRIED_OUT), {
+const connect = formAct('connect', countAny('Connected ', DONE, CARRIED_OUT), {
   async open(site) {
     await ann(site).command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
     await shows(site, '"block_id":"purpose"');
@@ -202,9 +210,13 @@ export const ACTS: readonly Act[] = [
   push,
   episode,
   diagnosis,
+  outage,
   escalation,
   notice,
+  pdfs,
   digest,
   ...GUARD_RUNS,
+  setup,
+  move,
   uninstall,
 ];

@@ -80,9 +80,12 @@ export async function openHttpDoor(name: DoorName, target: string, { counter, ki
     }).catch(() => undefined);
     if (answer === undefined) return void response.destroy();
     const bytes = Buffer.from(await answer.body.arrayBuffer());
+    const isText = String(answer.headers['content-type']).includes('json');
+    // What an answer links to is behind the door as well.
+    const shown = isText ? bytes.toString().replaceAll(target, `http://${asked.headers.host}`) : bytes;
     if (dies === 'after') return kill();
     const kept = Object.entries(answer.headers).filter(([header]) => !HOP.has(header));
-    response.writeHead(answer.statusCode, Object.fromEntries(kept)).end(bytes);
+    response.writeHead(answer.statusCode, Object.fromEntries(kept)).end(shown);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

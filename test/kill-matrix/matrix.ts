@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { postId } from '../../src/slack/web.ts';
 import { storedRows } from '../support/stored-text.ts';
 import { CHANNEL, TEAM } from '../support/test-world.ts';
 import type { Act } from './acts.ts';
@@ -62,7 +61,9 @@ export async function runAct(act: Act, store: StoreKind, sample: Sample): Promis
     await wait(AFTERWARDS_MS);
     const lost: string[] = [];
     for (const one of taken) if (!(await isSeen(one))) lost.push(nameOf(one.point));
-    const doubles = [...repeatedPosts(site), ...(await repeatedWork(act, site, asked))];
+    for (const { n, point } of asked) if (await act.isHalf?.(site, n)) lost.push(`a half, ${nameOf(point)}`);
+    const channels = asked.flatMap(({ n }) => act.channels?.(n) ?? []);
+    const doubles = [...repeatedPosts(site, channels), ...(await repeatedWork(act, site, asked))];
     return {
       calls,
       points: points.length,
@@ -104,7 +105,7 @@ async function dieAt(act: Act, site: Site, n: number, point: Point): Promise<Req
   if (act.isAlone === true && site.kind === 'postgres') await site.endLeases();
   if (isTaken && (site.kind === 'sqlite' || act.isAlone === true)) await settle(site, isSeen);
   // Also where Slack showed that it failed: what was stored before the kill is carried out, and answered, all the same.
-  if (act.isAnswer === true) await settle(site, async () => !(await hasFormsLeft(site.storeUrl)));
+  if (act.isAlone === true) await settle(site, async () => !(await hasFormsLeft(site.storeUrl)));
   const ids = site.slack.deliveries
     .slice(before)
     .flatMap(({ payload }) => [payload.trigger_id, payload.event_id]);
@@ -155,18 +156,15 @@ interface Doubled {
 }
 
 /** Posts that stand again under the same name; each must have been counted under it. */
-function repeatedPosts({ slack, uncertain }: Site): Doubled[] {
-  const roots = [CHANNEL, 'C0BILLING'].flatMap((channel) => slack.messages(TEAM, channel));
-  const all = [...roots, ...roots.flatMap(({ channel, ts }) => slack.thread(TEAM, channel, ts))];
+function repeatedPosts({ slack, uncertain }: Site, channels: readonly string[]): Doubled[] {
+  const roots = [CHANNEL, 'C0BILLING', ...channels].flatMap((channel) => slack.messages(TEAM, channel));
+  const replies = roots.flatMap(({ channel, ts }) => slack.thread(TEAM, channel, ts));
+  // A reply that its channel shows too is one post.
+  const all = [...roots.filter(({ subtype }) => subtype !== 'thread_broadcast'), ...replies];
   const names = all.flatMap(({ client_msg_id: id }) => id ?? []);
-  const counted = new Set(uncertain().flatMap(({ delivery }) => [delivery, ...postsOf(delivery)]));
+  const counted = new Set(uncertain().map(({ delivery }) => delivery));
   const repeated = names.filter((name, at) => names.indexOf(name) !== at);
   return repeated.map((name) => ({ what: `post ${name}`, isCounted: counted.has(name) }));
-}
-
-/** The posts that may be counted by the request which they answer: the card of a schedule is one. */
-function postsOf(delivery: string): string[] {
-  return [postId(TEAM, delivery), postId(TEAM, `changed ${CHANNEL} ${delivery}`)];
 }
 
 /** What was ordered, or answered, again for one time that it was asked. */

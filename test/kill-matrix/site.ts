@@ -40,7 +40,7 @@ const START_MS = 1_200;
 const LEASE_MS = 16_000;
 
 export type StoreKind = 'sqlite' | 'postgres';
-const REPLICAS = { sqlite: 1, postgres: 2 };
+const REPLICAS = 2;
 
 /** Deckhand as processes whose every call is counted, and which die at the one that is named. */
 export interface Site {
@@ -76,6 +76,8 @@ export interface SiteOptions {
   env?: ActEnvironment | undefined;
   /** Workspaces come by OAuth, and none is there. */
   byOauth?: boolean | undefined;
+  /** Processes on one Postgres; two by default. On SQLite there is one. */
+  replicas?: number | undefined;
 }
 
 export interface Uncertain {
@@ -91,7 +93,7 @@ interface Replica {
 
 export async function openSite(
   kind: StoreKind,
-  { env: more = {}, byOauth = false }: SiteOptions = {},
+  { env: more = {}, byOauth = false, replicas: wanted = REPLICAS }: SiteOptions = {},
 ): Promise<Site> {
   const folder = mkdtempSync(join(MEMORY_FOLDER, 'deckhand-matrix-'));
   const service = await startSimulatedService({ speed: 20 });
@@ -107,7 +109,8 @@ export async function openSite(
   const { botToken } = furnish(slack, { installed: !byOauth });
   if (!byOauth) slack.invite(TEAM, CHANNEL, 'bot');
   addProjects(service);
-  const ports = [await freePort(), await freePort()];
+  const amount = kind === 'sqlite' ? 1 : wanted;
+  const ports = await Promise.all(Array.from({ length: amount }, freePort));
   const origin = `http://127.0.0.1:${ports[0]}`;
   const env = {
     ...environment(slack, service, botToken, folder),
@@ -123,6 +126,7 @@ export async function openSite(
   const logs: string[][] = [];
   let died = Promise.withResolvers<void>();
   let begun = 0;
+  let starting = Promise.resolve();
 
   async function addReplica(): Promise<void> {
     const replica: Replica = { process: undefined, env: {} };
@@ -157,11 +161,11 @@ export async function openSite(
     replica.process = started;
     logs.push(started.log);
     deliverTo(started);
-    void started.ended.then(() => {
+    void started.ended.then((code) => {
       replica.process = undefined;
       const other = replicas.find(({ process }) => process !== undefined)?.process;
       if (other !== undefined) deliverTo(other);
-      died.resolve();
+      if (code === null) died.resolve();
     });
   }
 
@@ -176,8 +180,12 @@ export async function openSite(
     }
   }
 
-  async function revive(): Promise<void> {
-    for (const replica of replicas) if (replica.process === undefined) await start(replica);
+  /** One at a time, because two processes on one file end. */
+  function revive(): Promise<void> {
+    starting = starting.then(async () => {
+      for (const replica of replicas) if (replica.process === undefined) await start(replica);
+    });
+    return starting;
   }
 
   async function advance(ms: number): Promise<void> {
@@ -192,7 +200,7 @@ export async function openSite(
     rmSync(folder, { recursive: true, force: true });
   }
 
-  for (let at = 0; at < REPLICAS[kind]; at += 1) await addReplica();
+  for (let at = 0; at < amount; at += 1) await addReplica();
   if (!byOauth) await connectAccount(slack);
   return {
     origin,
@@ -220,6 +228,7 @@ export async function openSite(
     now,
     async moveTo(at) {
       // Its only process waits for the minute that it knows of.
+      await starting;
       if (kind === 'sqlite') await endAll('SIGTERM');
       await advance(Math.max(0, at - START_MS - now()));
       await revive();

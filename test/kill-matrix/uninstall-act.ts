@@ -47,6 +47,7 @@ async function connect({ slack }: Site, team: string, channel: string): Promise<
   await ann.command(channel, '/deckhand connect');
   await slack.until(() => ann.openView()?.content.callback_id === 'connect', { what: 'the form' });
   await ann.submit('connect', { account: ACCOUNT, email: EMAIL, api_key: API_KEY });
-  const said = () => slack.ephemerals(team, PEOPLE.admin).some(({ text }) => text.includes('Connected *'));
+  const said = () =>
+    slack.ephemerals(team, PEOPLE.admin).some(({ text }) => /^Connected .+ with /.test(text));
   await slack.until(said, { what: 'the connected account' });
 }

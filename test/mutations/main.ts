@@ -23,7 +23,7 @@ import { type Coverage, copyRepository, coverTests, tryMutant } from './trial.ts
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['src/listeners/pipeline/*.ts'],
   permissions: ['src/commands/permission.ts', 'src/workspace/slack-people.ts'],
-  roles: ['src/workspace/roles.ts', 'src/commands/admin/roles.ts', 'src/commands/admin/access.ts'],
+  roles: ['src/workspace/role-holders.ts', 'src/commands/admin/roles.ts', 'src/commands/admin/access.ts'],
   sealer: [
     'src/store/sealer.ts',
     'src/store/data-keys.ts',

@@ -122,7 +122,7 @@ describe('a process that is killed before it has kept an answer', () => {
 
   it('to the order of a server follows that server, which it finds by its name, and orders none twice', async () => {
     const root = () => roots(CHANNELS.shop)[0]?.text ?? '';
-    await slack.until(() => root().includes('*shop* in *Billing API*'), { what: 'the root' });
+    await slack.until(() => root().includes('shop in Billing API'), { what: 'the root' });
     service.clock.advance(10_000);
     await slack.until(() => root().includes('active'), { what: 'the server to be active' });
     expect(made('/servers').filter(({ body }) => JSON.stringify(body).includes('shop'))).toHaveLength(1);
@@ -142,10 +142,10 @@ describe('a process that is killed before it has kept an answer', () => {
     const channel = CHANNELS[noun];
     await slack.until(() => roots(channel).length === 2, { what: 'the second card' });
     expect(roots(channel)[1]?.text).toBe(roots(channel)[0]?.text);
-    await slack.as(TEAM, PEOPLE.admin).command(channel, `/deckhand ${noun} list all`);
+    await slack.as(TEAM, PEOPLE.admin).command(channel, `/deckhand ${noun} list`);
     const lists = () =>
-      slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => text.endsWith('of this workspace'));
-    await slack.until(() => lists().some(({ text }) => text === `1 ${noun} of this workspace`), {
+      slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('of this channel'));
+    await slack.until(() => lists().some(({ text }) => text.startsWith(`1 ${noun} of this channel`)), {
       what: 'the list',
     });
   });
@@ -153,7 +153,7 @@ describe('a process that is killed before it has kept an answer', () => {
   it('to the root message of a workflow’s test counts it, and follows the second to its end', async () => {
     const { workflow } = CHANNELS;
     const second = () => roots(workflow)[1];
-    await slack.until(() => second()?.text.includes('all 2 servers are reachable'), {
+    await slack.until(() => second()?.text.includes('both servers are reachable'), {
       what: 'the second root',
     });
     expect(counted('possible_duplicate', second()?.client_msg_id ?? '?')).toHaveLength(1);
@@ -162,7 +162,7 @@ describe('a process that is killed before it has kept an answer', () => {
 
   it('to the start of a test run counts that it may run twice', async () => {
     const { test } = CHANNELS;
-    await slack.until(() => roots(test)[0]?.text.includes('all 2 servers are reachable'), {
+    await slack.until(() => roots(test)[0]?.text.includes('both servers are reachable'), {
       what: 'the run to end',
     });
     expect(roots(test)).toHaveLength(1);

@@ -60,7 +60,7 @@ describe.each(byLength(['sqlite'], ['sqlite', 'postgres']))(
       ...slack.ephemerals(TEAM, PEOPLE.admin).map(({ text }) => text),
       ...slack.dms(TEAM, PEOPLE.admin).map(({ text }) => text),
     ];
-    const isConnected = () => told().some((text) => text.includes(`Connected *${NEW.account}`));
+    const isConnected = () => told().some((text) => text.includes(`Connected ${NEW.account}`));
     const ann = () => slack.as(TEAM, PEOPLE.admin);
     const view = () => ann().openView();
 

@@ -25,11 +25,16 @@ const LINES: ReadonlyArray<(other: Side) => string> = [
   () => 'audit',
   () => 'digest list',
   () => 'start',
+  () => 'failing all',
+  () => 'history',
+  () => 'list all',
+  () => 'invoices unpaid',
   () => 'doctor',
   () => 'use none',
   () => 'digest add daily 09:00 UTC today',
   ({ project }) => `test ${project.permalink}`,
   ({ project }) => `use ${project.permalink}`,
+  ({ project }) => `last ${project.permalink}`,
   ({ project }) => `server show 1 ${project.permalink}`,
   ({ account }) => `projects --account ${account}`,
   ({ account }) => `activity --account ${account}`,
@@ -117,6 +122,31 @@ describe('three workspaces with the same channel and people', () => {
         expect(kept).not.toMatch(new RegExp(`canary-?${n}|"side-${n}`, 'i'));
       }
     }
+  });
+
+  it('have set-ups of their own: what one moves stays in the other', async () => {
+    const [mover, other] = SIDES as [Side, Side];
+    const channelsOf = async ({ team }: Side) =>
+      (await world.app.workspaces.open(team).schedules.list('watch')).map(({ channel }) => channel);
+    for (const { team, project } of [mover, other]) {
+      world.slack.addChannel(team, { id: 'C0ONCALL', name: 'oncall', members: Object.values(PEOPLE) });
+      for (const channel of [CHANNEL, 'C0ONCALL']) world.slack.invite(team, channel, 'bot');
+      await world.slack
+        .as(team, PEOPLE.admin)
+        .command(CHANNEL, `/deckhand watch ${project.permalink} failures`);
+    }
+    await vi.waitFor(async () => expect(await channelsOf(other)).toEqual([CHANNEL]));
+    await vi.waitFor(async () => expect(await channelsOf(mover)).toEqual([CHANNEL]));
+    await world.slack.as(mover.team, PEOPLE.admin).command(CHANNEL, '/deckhand setup move <#C0ONCALL>');
+    const isTold = () =>
+      world.slack
+        .messages(mover.team, 'C0ONCALL')
+        .flatMap(({ ts }) => world.slack.thread(mover.team, 'C0ONCALL', ts))
+        .some(({ text }) => text.includes('moved this here'));
+    await world.slack.until(isTold);
+    expect(await channelsOf(mover)).toEqual(['C0ONCALL']);
+    expect(await channelsOf(other)).toEqual([CHANNEL]);
+    expect(world.slack.messages(other.team, 'C0ONCALL')).toEqual([]);
   });
 
   it('ask the service with their own key alone', () => {

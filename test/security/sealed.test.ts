@@ -13,7 +13,7 @@ const SEALED = /"v1\.([^".]+)\.[^".]+"/g;
 
 /** Each seals something of its own; the tour below stores it. */
 const SEALERS = [
-  'src/listeners/pipeline/run-submission.ts',
+  'src/listeners/pipeline/handle-submission.ts',
   'src/records/accounts.ts',
   'src/linking/link-requests.ts',
   'src/installing/oauth-installations.ts',

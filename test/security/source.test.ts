@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { COLLECTIONS } from '../../src/observability/series.ts';
-import { SCOPES } from '../../src/slack/failure.ts';
+import { SCOPES } from '../../src/slack/scopes.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const page = readFileSync(join(root, 'docs/security.md'), 'utf8');

@@ -18,7 +18,7 @@ const NOTE = defineJob({
   queue: 'note',
   schema: z.object({ text: z.string() }),
   options: { concurrency: 1, attempts: 1, backoffMs: 1 },
-  run: async () => undefined,
+  handle: async () => undefined,
 });
 
 describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on $name', ({ fresh }) => {

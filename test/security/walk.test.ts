@@ -188,7 +188,9 @@ describe('a walk through all commands, buttons and forms, where all that the ser
     const what = new Set(entries.map(({ entry }) => entry.what));
     const durable = world.app.commands.filter((command) => command.durable === true).map(({ name }) => name);
     expect([...what]).toEqual(expect.arrayContaining(['connect', 'settings', 'roles', 'use', 'test']));
-    const missing = durable.filter((name) => ![...what].some((one) => one.startsWith(name)));
+    const missing = durable.filter(
+      (name) => ![...what].some((one) => one.startsWith(name) || isPassedOn(name, one)),
+    );
     expect(
       missing,
       'Return `audit` with its reply. If the walk cannot run it, give it words in WORDS of test/security/walk.ts.',
@@ -281,4 +283,9 @@ function parsed(text: string): unknown {
   } catch {
     return undefined; // text that only begins like JSON
   }
+}
+
+/** `pause` and `resume` run the command of the schedule that they mean, which leaves the entry: "watch pause". */
+function isPassedOn(name: string, what: string): boolean {
+  return ['pause', 'resume'].includes(name) && what.endsWith(` ${name}`);
 }

@@ -12,10 +12,13 @@ const WORDS: Record<string, readonly string[]> = {
   'hosting sync': [DEMO_IDS.stagingMachine],
   build: [`${DEMO_IDS.storefrontBuild} storefront`, 'nonsense storefront'],
   'integration add': ['storefront'],
+  'integration list': ['storefront'],
+  'integration remove': [`${DEMO_IDS.storefrontChat} storefront`],
   'integration edit': [`${DEMO_IDS.storefrontChat} storefront`],
   activity: ['', 'today stats', '30d'],
-  invoices: ['', '1001', 'nonsense'],
+  invoices: ['', '1001', 'last quarter', 'unpaid', '2026 csv', 'nonsense'],
   'guard run': ['storefront'],
+  'digest remove': ['all'],
   use: ['storefront', 'none'],
   disconnect: ['nonsense'],
   audit: ['', '5'],
@@ -54,8 +57,8 @@ export function createWalked() {
   const ended = new EventEmitter();
   const tracing: Tracing = {
     ...NO_TRACING,
-    run: (start, work) =>
-      NO_TRACING.run(start, work).finally(() => {
+    trace: (start, work) =>
+      NO_TRACING.trace(start, work).finally(() => {
         if (start.attributes?.()['deckhand.command'] !== undefined) ended.emit('end');
       }),
   };

@@ -37,9 +37,37 @@ export async function answerTo(
   return `${message?.text} ${JSON.stringify(message?.blocks)}`;
 }
 
+/** The message of a channel about what is set up in it, which is edited. */
+export function isCard({ blocks }: Pick<SeenMessage, 'blocks'>): boolean {
+  return JSON.stringify(blocks).includes('"setup:open"');
+}
+
+/**
+ * Types a command of the admin, and waits for its answer: what only they read, or a message of the channel that is no card.
+ * @returns the answer
+ */
+export async function sayThere(
+  { slack, as }: TestWorld,
+  line: string,
+  channel: string,
+): Promise<SeenMessage> {
+  const own = () => slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => isAnswer(text));
+  const posted = () =>
+    slack.messages(TEAM, channel).filter((one) => !isCard(one) && one.subtype !== 'thread_broadcast');
+  const before = { own: own().length, posted: posted().length };
+  await as('admin').command(channel, `/deckhand ${line}`);
+  await slack.until(() => own().length > before.own || posted().length > before.posted, {
+    what: `an answer to ${line}`,
+  });
+  const [answer] = own().slice(before.own);
+  const message = answer ?? posted().at(-1);
+  if (message === undefined) throw new Error('there is no answer');
+  return message;
+}
+
 /** The admin is told of the connected account too, at some moment, and on a busy machine that the work goes on. */
 function isAnswer(text: string): boolean {
-  return !text.includes('Connected *') && !text.includes('Still working on it');
+  return !/^Connected .+ with /.test(text) && !text.includes('Still working on it');
 }
 
 /** Shares a list of schedules with the channel, and gives the message that it has then. */

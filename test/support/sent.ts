@@ -8,6 +8,8 @@ import { SENT, type Sent } from '../../sandbox/slack/block-kit/sent.ts';
 const MAX_TEXT = 13_000;
 /** `chat.update` rejects longer text. */
 const MAX_MESSAGE_TEXT = 4_000;
+/** More is too long to be read aloud. */
+const MAX_SPOKEN = 1_500;
 
 /** Holds all that Deckhand sends to Slack's limits. @returns a function that ends this, which throws what was broken */
 export function holdToLimits(): () => void {
@@ -33,7 +35,51 @@ function findOwnFaults({ kind, content }: Sent): string[] {
     ...(length > MAX_TEXT ? [`${length} characters in the blocks of “${text?.slice(0, 60)}”`] : []),
     ...(text === '' ? [`no text for the notification of ${JSON.stringify(blocks).slice(0, 200)}`] : []),
     ...((text?.length ?? 0) > MAX_MESSAGE_TEXT ? [`the text of “${text?.slice(0, 60)}” is too long`] : []),
+    ...findSpokenFaults(text ?? '', blocks),
   ];
+}
+
+/** Mentions and times, which Slack shows as words, and the invisible mark in foreign text. */
+const LIVE = /<(?:[@#][^>]*|![^>]*)>|\u2060/g;
+const MARKUP = /[*`<>]|:[a-z_]+:/;
+/** A message whose blocks have more words is more than a headline. */
+const MANY_WORDS = 24;
+/** A text of this length may lack some of the rows. */
+const LONG_TEXT = 900;
+
+/** Faults of the text that phones show and screen readers read. */
+function findSpokenFaults(text: string, blocks: unknown): string[] {
+  const plain = text.replace(LIVE, (live) => (live === '\u2060' ? live : ''));
+  const words = new Set(listWords(readShown(blocks)));
+  const spoken = new Set(listWords(text));
+  const missing = [...words].filter((word) => !spoken.has(word));
+  const isHalf = words.size > MANY_WORDS && text.length < LONG_TEXT && missing.length > words.size * (2 / 3);
+  const name = `the text of “${text.slice(0, 80)}”`;
+  return [
+    ...(MARKUP.test(plain) ? [`${name} has markup: ${plain.slice(0, 1_500)}`] : []),
+    ...(text.length > MAX_SPOKEN ? [`${name} has ${text.length} characters`] : []),
+    ...(isHalf
+      ? [`${name} lacks ${missing.length} of ${words.size} words of the blocks: ${missing.join(' ')}`]
+      : []),
+  ];
+}
+
+/** Text of the blocks, without that of buttons and menus. */
+function readShown(part: unknown): string {
+  if (typeof part === 'string') return part;
+  if (Array.isArray(part)) return part.map(readShown).join(' ');
+  if (typeof part !== 'object' || part === null || ('type' in part && part.type === 'actions')) return '';
+  const { text, fields, elements, tasks, title, output, rows } = part as Record<string, unknown>;
+  return [text, fields, elements, tasks, title, output, rows].map(readShown).join(' ');
+}
+
+function listWords(text: string): string[] {
+  const plain = text.replace(/<[^|>]*\|([^>]*)>/g, '$1').replace(/:[a-z_]+:/g, ' ');
+  return plain.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+export function countWords(text: string): number {
+  return text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
 }
 
 export function measureText(value: unknown): number {

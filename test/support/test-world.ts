@@ -15,6 +15,7 @@ import { type Clock, systemClock } from '../../src/core/time/clock.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { NO_TRACING, type Tracing } from '../../src/observability/tracing.ts';
 import { openDeckhand } from '../../src/open.ts';
+import { SCOPE_NAMES } from '../../src/slack/scopes.ts';
 import { freePort } from './free-port.ts';
 import { startSlack } from './start-slack.ts';
 import { MEMORY_FOLDER } from './temporary.ts';
@@ -38,6 +39,8 @@ export interface TestWorldOptions {
   env?: Record<string, string>;
   /** Projects of the account; two small ones by default. */
   projects?: NonNullable<Parameters<SimulatedService['world']['addAccount']>[0]['projects']>;
+  /** Channels of the workspace beside the two usual ones. */
+  channels?: WorkspaceOptions['channels'];
   seed?: 'empty' | 'demo';
   /** Serves the workspace's web page at `slack.origin`. */
   page?: boolean;
@@ -87,10 +90,12 @@ export async function openTestWorld(options: TestWorldOptions = {}) {
   const samples = seed === 'demo' ? DEMO_SAMPLES : undefined;
   const redirects = options.byOauth === true ? { redirectUrls: undefined } : {};
   const slack = await startSlack({
-    app: { ...MANIFEST_APP, ...redirects, ...slackApp },
+    // An install asks for these alone.
+    app: { ...MANIFEST_APP, botScopes: [...SCOPE_NAMES], ...redirects, ...slackApp },
     ...defined({ samples, pageDir, now, realRates }),
   });
   const { botToken } = furnish(slack, { installed: options.byOauth !== true });
+  for (const channel of options.channels ?? []) slack.addChannel(TEAM, channel);
   if (seed !== 'demo') addTestAccount(service, options.projects);
   const folder = await mkdtemp(join(MEMORY_FOLDER, 'deckhand-world-'));
   if (options.connected === true) await writeFile(join(folder, STORE_FILE), await connectedStore(options));
@@ -280,7 +285,7 @@ async function makeConnectedStore(options: TestWorldOptions): Promise<Buffer> {
 export async function connectAccount(slack: LocalSlack): Promise<void> {
   const ann = slack.as(TEAM, PEOPLE.admin);
   const told = (): number =>
-    slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => text.includes('Connected *')).length;
+    slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => /^Connected .+ with /.test(text)).length;
   const before = told();
   await ann.command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
   await slack.until(() => ann.openView()?.content.callback_id === 'connect');

@@ -50,7 +50,7 @@ async function openTwo(options: TestWorldOptions = {}): Promise<TestWorld> {
       api_key: users[0]?.apiKey ?? '',
     });
     const said = () =>
-      world.slack.ephemerals(team, PEOPLE.admin).some(({ text }) => text.includes('Connected *'));
+      world.slack.ephemerals(team, PEOPLE.admin).some(({ text }) => /^Connected .+ with /.test(text));
     await world.slack.until(said);
   }
   return world;
@@ -98,7 +98,8 @@ describe('another workspace is answered soon', () => {
     const world = await openTwo({ time });
     const add = (zone: string) => `/deckhand digest add cron:"* * * * *" ${zone} today`;
     const isSetUp = (team: string, amount: number) => () =>
-      count(world, team, CHANNELS, 'set up the digest') === amount;
+      world.slack.ephemerals(team, PEOPLE.admin).filter(({ text }) => text.includes('Set up: the digest'))
+        .length === amount;
     const ann = world.slack.as(BUSY, PEOPLE.admin);
     const typed = Array.from({ length: DIGESTS }, (_, at) =>
       ann.command(CHANNELS[at % CHANNELS.length] ?? '', add(ZONES[Math.floor(at / CHANNELS.length)] ?? '')),

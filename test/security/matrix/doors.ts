@@ -267,8 +267,8 @@ export function watchSpans() {
   const count = (name: string): number => counts.get(name) ?? 0;
   const tracing: Tracing = {
     ...NO_TRACING,
-    run: (start, work) =>
-      NO_TRACING.run(start, work).finally(() => {
+    trace: (start, work) =>
+      NO_TRACING.trace(start, work).finally(() => {
         counts.set(start.name, count(start.name) + 1);
         ended.emit('end');
       }),

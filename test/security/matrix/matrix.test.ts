@@ -35,10 +35,10 @@ const NO_MEMBER: Readonly<Record<string, string>> = {
   guest: 'Single-channel guests cannot use Deckhand',
 };
 const NO_ROLE: Readonly<Record<Role, string>> = {
-  member: 'Only members can do this',
-  operator: 'Only operators can do this',
+  member: 'Only members can use',
+  operator: 'Only operators can ',
   billing: 'Only people with the billing role can see invoices',
-  admin: 'Only admins can do this',
+  admin: 'Only admins can use',
 };
 const SWITCHED_OFF = 'switched off in ';
 const REFUSALS = [...Object.values(NO_MEMBER), ...Object.values(NO_ROLE), SWITCHED_OFF];
@@ -164,5 +164,5 @@ describe('the matrix of who may do what, where', () => {
 /** What is asked with each letter or look, and changes nothing. */
 const UNWRITTEN = /^(?:menu|unfurl|home)/;
 
-/** Menus that other forms use too. */
-const LOOKS = ['menu zone', 'menu project'];
+/** Menus that other forms use too, and a list that anybody may read. */
+const LOOKS = ['action setup:all', 'menu zone', 'menu project'];

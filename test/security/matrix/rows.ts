@@ -4,18 +4,19 @@ import type { Role } from '../../../src/core/choices.ts';
 const OPENED: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
   member: {
     command: `
-      test, projects, server show, build, deploy, activity, last, history, digest list, guard list, watch list,
-      failing, watch mine, unwatch mine, connect, disconnect, accounts, whoami, me, link, unlink,
+      test, projects, server show, build, deploy, activity, last, history, digest list, guard list, watch list, list all,
+      failing, claim, quiet, watch mine, unwatch mine, connect, disconnect, accounts, whoami, me, link, unlink,
       hosting, beta, doctor, help, start
     `,
     action: `
-      test:project, test:again, test:server, test:pick, test:check, test:open, project test,
-      account test, projects:choose, projects:page, server, activity:page, activity:share,
+      setup:all, test:project, test:again, test:server, test:pick, test:check, test:open, project test,
+      account test, projects:choose, projects:page, server, activity:page, activity:share, list:page,
       watch:mute, failing:closed, connect:open, disconnect:choose, disconnect:confirm, me:name, me:claim, link:undo,
-      beta:tell, help:group, access:ask, episode:claim, episode:release, episode:close, start:run,
+      beta:tell, help:group, access:ask, episode:claim, episode:release, episode:close, episode:quiet, quiet:end,
+      failure:test, failure:log, failure:share-log, start:run,
       start:choose, start:at-once
     `,
-    form: 'test, connect',
+    form: 'test, connect, episode.close',
     shortcut: 'test_access, test_from_message, connect_account',
     menu: 'projects:choose, server, zone, project',
     tool: 'projects, failing, test_access, latest_run, activity, statistics',
@@ -27,10 +28,10 @@ const OPENED: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
   },
   operator: {
     command: `
-      digest add, digest edit, digest pause, digest resume, digest remove, digest preview, guard add,
+      pause, resume, digest add, digest edit, digest pause, digest resume, digest remove, digest preview, guard add,
       guard edit, guard pause, guard resume, guard run, guard remove, watch, watch edit, watch pause,
-      watch resume, unwatch, use, settings, server add, hosting sync, integration add,
-      integration edit
+      watch resume, unwatch, setup, setup move, use, settings, server add, hosting sync, integration add,
+      integration edit, integration list, integration remove
     `,
     action: `
       cadence digest.add, time digest.add, cron digest.add, zone digest.add, account digest.add,
@@ -39,19 +40,24 @@ const OPENED: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
       digest:undo, digest:preview, cadence guard.add, time guard.add, cron guard.add, zone guard.add,
       account guard.add, guard:edit, cadence guard.edit, time guard.edit, cron guard.edit,
       zone guard.edit, account guard.edit, guard:pause, guard:share, guard:resume, guard:remove,
-      guard:undo, watch:push, watch:edit, watch:pause, watch:share, watch:resume, watch:remove,
+      guard:undo, setup:open, setup:move, account setup, watch:push, watch:edit, watch:pause, watch:share, watch:resume, watch:remove,
       watch:undo, protocol_type, subdomain, server.add:back, server.add:check, hosting:sync,
-      hook_type, properties.hook_version, integration:edit, integration
+      hook_type, properties.hook_version, integration:edit, integration, integration:remove,
+      digest:ask, guard:ask, watch:ask, setup:show
     `,
     form: `
-      digest.add, digest.edit, guard.add, guard.edit, watch.push, watch.edit, settings, server.add,
-      integration.add, integration.edit
+      digest.add, digest.edit, guard.add, guard.edit, watch.push, watch.edit, setup, setup.move, settings, server.add,
+      integration.add, integration.edit, digest.remove, guard.remove, watch.remove
     `,
-    menu: 'integration',
+    menu: 'integration, projects',
   },
   billing: {
     command: 'invoices, invoices notify',
-    action: 'invoices:pdf, invoice, invoices:pause, invoices:resume, invoices:remove, invoices:undo',
+    action: `
+      invoices:pdf, invoices:csv, invoices:pdfs, invoice, invoices:pause, invoices:resume, invoices:remove,
+      invoices:undo, invoices:ask
+    `,
+    form: 'invoices.remove',
     menu: 'invoice',
     tool: 'invoices',
     mention: 'invoices',
