@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { DAY_MS } from '../src/core/time/clock.ts';
-import { AuditEntry } from '../src/records/audit.ts';
+import { AuditEntry } from '../src/records/audit-log.ts';
 import type { NewRun } from '../src/records/test-runs.ts';
 import type { Workspace } from '../src/workspace/workspace.ts';
 import {

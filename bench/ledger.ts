@@ -5,7 +5,7 @@ import type { Account } from '../src/records/accounts.ts';
 import { createLedger, type Ledger } from '../src/records/ledger.ts';
 import { type ActivityEvent, countByDay } from '../src/service/activity.ts';
 import { openStore } from '../src/store/open-store.ts';
-import { readKnownActivity } from '../src/workspace/activity.ts';
+import { readKnownActivity } from '../src/workspace/read-activity.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 import { ACCOUNT, freshFolder } from './support/deckhand.ts';
 import { printTable } from './support/tables.ts';
@@ -57,13 +57,14 @@ async function measure(url: string): Promise<string[]> {
       await entries.take(ACCOUNT, { events: pageAt(at, FILLED) });
     }
     const bytes = store.sqlite === undefined ? await sizePostgres(url) : await sizeSqlite(url);
+    // The same events as before, and one more each time.
+    let page = pageAt(ENTRIES, PAGE);
     let before = process.cpuUsage();
     for (let round = 1 - WARM_UP; round <= ROUNDS; round += 1) {
       if (round === 1) before = process.cpuUsage();
       now += MINUTE_MS;
-      await entries.take(ACCOUNT, {
-        events: [event(ENTRIES + WARM_UP + round, now), ...pageAt(ENTRIES, PAGE - 1)],
-      });
+      page = [event(ENTRIES + WARM_UP + round, now), ...page].slice(0, PAGE);
+      await entries.take(ACCOUNT, { events: page });
     }
     const { user, system } = process.cpuUsage(before);
     const poll = (user + system) / 1000 / ROUNDS;
@@ -91,7 +92,7 @@ async function timeFigures(
   // Only the name and the purpose are read.
   const account = { name: ACCOUNT, purpose: 'shared' } as Account;
   const ref = project === undefined ? undefined : nameProject(project);
-  const query = { range: 'last_90_days', zone: 'Europe/Lisbon', project: ref } as const;
+  const query = { range: 'last_90_days', zone: 'Europe/Lisbon', project: ref, isCompared: true } as const;
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const times: number[] = [];
   delay.enable();

@@ -5,9 +5,13 @@ import { bursts } from './bursts.ts';
 import { coldStart } from './cold-start.ts';
 import { digests } from './digests.ts';
 import { endurance } from './endurance.ts';
+import { failures } from './failures.ts';
 import { followedRuns } from './followed-runs.ts';
 import { holds } from './holds.ts';
+import { idle } from './idle.ts';
 import { ledger } from './ledger.ts';
+import { months } from './months.ts';
+import { oneDeployment } from './one-deployment.ts';
 import { quietWatches } from './quiet-watches.ts';
 import { scale } from './scale.ts';
 import { whoami } from './whoami.ts';
@@ -20,8 +24,12 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<void>>> = {
   'followed-runs': followedRuns,
   digests,
   holds,
+  idle,
   ledger,
+  months,
   'quiet-watches': quietWatches,
+  'one-deployment': oneDeployment,
+  failures,
   'cold-start': coldStart,
   endurance,
   scale,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
-import { SCOPE_NAMES } from '../../src/slack/failure.ts';
+import { SCOPE_NAMES } from '../../src/slack/scopes.ts';
 import { sayListening } from '../support/processes.ts';
 
 // Slack's Web API for any number of workspaces and the deployment service for any number of accounts, at their

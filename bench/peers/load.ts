@@ -65,7 +65,7 @@ function bodyOf(load: Load, replyPath: string, n: number): string {
     token: 'unused',
     team_id: 'T0BENCH',
     team_domain: 'bench',
-    channel_id: `C0BENCH${n % (load.channels ?? 1) || ''}`,
+    channel_id: `C0BENCH${((load.before ?? 0) + n) % (load.channels ?? 1) || ''}`,
     channel_name: 'deploys',
     user_id: 'U0BEN',
     user_name: 'ben',

@@ -57,7 +57,7 @@ export function createRuns(): Runs {
         roots.set(Number(project), Date.now());
       const ts = form.get('ts');
       if (method !== 'chat.update' || ts === null || lateMs.has(ts)) return;
-      if (!form.get('text')?.includes('all 2 servers are reachable')) return;
+      if (!form.get('text')?.includes('both servers are reachable')) return;
       lateMs.set(ts, Date.now() - start - endAfterMs(Number(ts.split('.')[0])));
     },
     told: () => ({ ended: lateMs.size, replies, lateMs: [...lateMs.values()], roots: [...roots] }),

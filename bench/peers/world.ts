@@ -98,8 +98,21 @@ function port(): number {
   return (server.address() as AddressInfo).port;
 }
 
-process.on('message', (message: { kind: string; start: number }) => {
+/** The project is deployed now. */
+function deploy(permalink: string): void {
+  const added = {
+    event: 'deploy_completed',
+    properties: { end_ref: String(Date.now()), servers: ['web-1'] },
+    project: { name: permalink, permalink, identifier: permalink },
+    user: 'Ann',
+    created_at: new Date().toISOString(),
+  };
+  activity.events = [added, ...activity.events].slice(0, activity.events.length);
+}
+
+process.on('message', (message: { kind: string; start: number; project?: string }) => {
   if (message.kind === 'runs') runs.begin(message.start);
+  if (message.project !== undefined) deploy(message.project);
   process.send?.({ ...calls, ...runs.told() });
   if (message.kind === 'reset') calls = { slack: 0, service: 0, connections: 0, most: 0 };
 });

@@ -65,5 +65,7 @@ async function seedWorkspace({ parts, workspaces }: DeckhandApp, at: number): Pr
   await schedules.put({ ...common, kind: 'watch', id: 'w1', mode: 'failures' });
   const project = { name: 'Storefront', permalink: 'storefront', identifier: 'storefront' };
   if (at % 10 === 0) await schedules.put({ ...timed, kind: 'guard', id: 'g1', project });
-  await feeds.update('watch', place, () => newFeed(place, clock.now()));
+  const now = clock.now();
+  const cursor = { recentMarks: [], floor: now, lookedAt: now };
+  await feeds.update('watch', place, () => newFeed(place, 0, cursor));
 }
