@@ -11,6 +11,7 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.c
 /** Minutes of kills and floods, which `npm run test:long` runs each night. */
 const NIGHTLY = [
   'test/deploy/rolling-restart.test.ts',
+  'test/kill-matrix/outages.test.ts',
   'test/process/{chaos,hostile-traffic,replicas}.test.ts',
 ];
 

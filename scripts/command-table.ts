@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { allCommands } from '../src/commands/registry.ts';
-import { usageLine } from '../src/views/help/help.ts';
+import { usageLine } from '../src/views/help/help-messages.ts';
 
 const GUIDE = join(import.meta.dirname, '..', 'docs', 'guide.md');
 const WHO = { member: 'everybody', operator: 'operators', billing: 'billing', admin: 'admins' } as const;
