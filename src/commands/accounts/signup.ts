@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../core/errors.ts';
 import type { Reply } from '../../core/message.ts';
-import { bold, code } from '../../core/mrkdwn.ts';
+import { bold, code, unmarked } from '../../core/mrkdwn.ts';
 import { newReference } from '../../observability/log.ts';
 import { countSignup, readSignupsLeft, type SignupsLeft } from '../../records/accounts.ts';
 import { watchFor } from '../../scheduler/accounts/verification.ts';
@@ -170,7 +170,7 @@ function refuseSignup(
   if (base !== undefined) throw new FormFault(errors, base + suffix);
   const withLimit = Object.entries(errors).map(([field, text], at) => [
     field,
-    at === 0 ? text + suffix : text,
+    at === 0 ? text + unmarked(suffix) : text,
   ]);
   throw new FormFault(Object.fromEntries(withLimit));
 }
