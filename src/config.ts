@@ -24,11 +24,8 @@ const supportAddress = text.pipe(
 );
 const safeAddress = text.check(checkWith(findAddressFault)).refine(isOwnAddress, AN_EXAMPLE);
 const hosts = text.regex(/^[^/]+$/, 'must be hosts, without https:// and path');
-// Slack's are hexadecimal, and 32 letters long. The old verification token is shorter.
-const signingSecret = text.regex(
-  /^[\w-]{32,}$/,
-  'must be the Signing Secret of the app: 32 letters and digits',
-);
+// A wrong one is found by the first request that it refuses.
+const signingSecret = text.regex(/^\S+$/, 'must be the Signing Secret of the app, without spaces');
 const botToken = text
   .refine((value) => !value.startsWith('xapp-'), {
     message: 'is an app-level token (xapp-); the bot token begins with xoxb-',
