@@ -11,18 +11,12 @@ export const CONFIG_EXIT_CODE = 78;
 /** Exit code if the same start may succeed later (EX_TEMPFAIL). */
 export const TEMPORARY_EXIT_CODE = 75;
 
-/** Hosts of examples, which RFC 2606 keeps for them. Secrets must not go there because a line was not filled in. */
-const EXAMPLE_HOST = /(^|\.)example(\.(com|net|org))?$/i;
-const AN_EXAMPLE = 'is still the address of the example; give your own';
-
 const text = z.string();
-const webAddress = text.pipe(
-  z.url({ protocol: /^https?$/, error: 'is not an http(s) address' }).refine(isOwnAddress, AN_EXAMPLE),
-);
+const webAddress = text.pipe(z.url({ protocol: /^https?$/, error: 'is not an http(s) address' }));
 const supportAddress = text.pipe(
   z.url({ protocol: /^(https?|mailto)$/, error: 'is not an http(s) or mailto address' }),
 );
-const safeAddress = text.check(checkWith(findAddressFault)).refine(isOwnAddress, AN_EXAMPLE);
+const safeAddress = text.check(checkWith(findAddressFault));
 const hosts = text.regex(/^[^/]+$/, 'must be hosts, without https:// and path');
 // A wrong one is found by the first request that it refuses.
 const signingSecret = text.regex(/^\S+$/, 'must be the Signing Secret of the app, without spaces');
@@ -38,7 +32,6 @@ const A_PROXY = 'must be an address such as http://proxy.example.com:3128';
 const proxyAddress = text.pipe(
   z
     .url({ protocol: /^(https?|socks5?)$/, error: A_PROXY, abort: true })
-    .refine(isOwnAddress, { error: AN_EXAMPLE, abort: true })
     .check(checkWith(findProxyFault)),
 );
 /** OpenTelemetry's SDK silently uses the default for any other word. */
@@ -81,7 +74,7 @@ const Environment = z.object({
   METRICS_PORT: port.optional(),
   PUBLIC_URL: webAddress.optional(),
   SUPPORT_URL: supportAddress.optional(),
-  SERVICE_BASE_URL: text.check(checkWith(findBaseUrlFault)).refine(isOwnAddress, AN_EXAMPLE),
+  SERVICE_BASE_URL: text.check(checkWith(findBaseUrlFault)),
   SERVICE_SIGNUP_URL: safeAddress.optional(),
   SERVICE_DESCRIPTION_URL: safeAddress.optional(),
   SERVICE_AUTH_URL: safeAddress.optional(),
@@ -221,12 +214,6 @@ function readVariables(env: Values): Values {
   return values;
 }
 
-/** False for an address of the examples, also if it is a template. */
-function isOwnAddress(address: string): boolean {
-  const { hostname = '' } = URL.parse(address.replace('{account}', 'account')) ?? {};
-  return !EXAMPLE_HOST.test(hostname);
-}
-
 /** The client for proxies decodes the user and the password, and does not say what is wrong with them. */
 function findProxyFault(address: string): string | undefined {
   const { hostname, username, password } = new URL(address);
@@ -243,8 +230,8 @@ function findStoreFault(url: string): string | undefined {
   if (url.startsWith('sqlite:')) return url === 'sqlite://' ? 'must have a path after sqlite://' : undefined;
   const address = URL.parse(url);
   if (address === null) return 'is not an address';
-  if (!/^\/./.test(address.pathname)) return 'must name a database: postgres://user:password@host/database';
-  return isOwnAddress(url) ? undefined : AN_EXAMPLE;
+  const isNamed = /^\/./.test(address.pathname);
+  return isNamed ? undefined : 'must name a database: postgres://user:password@host/database';
 }
 
 function readProxies(config: z.output<typeof Environment>): Proxies | undefined {

@@ -54,11 +54,7 @@ export function startFaults(env: Record<string, string>): readonly string[] {
   try {
     parseConfig({
       ...secrets,
-      ...Object.fromEntries(
-        Object.entries(env)
-          .filter(([, value]) => value !== '')
-          .map(([name, value]) => [name, value.replaceAll('example.com', 'operator.test')]),
-      ),
+      ...Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
     });
     return [];
   } catch (error) {
