@@ -30,9 +30,7 @@ const appToken = text.regex(/^xapp-[\w-]+$/, 'must be an app-level token, which 
 const clientPart = text.regex(/^[\w.-]+$/, 'must be letters, digits, dots and hyphens');
 const A_PROXY = 'must be an address such as http://proxy.example.com:3128';
 const proxyAddress = text.pipe(
-  z
-    .url({ protocol: /^(https?|socks5?)$/, error: A_PROXY, abort: true })
-    .check(checkWith(findProxyFault)),
+  z.url({ protocol: /^(https?|socks5?)$/, error: A_PROXY, abort: true }).check(checkWith(findProxyFault)),
 );
 /** OpenTelemetry's SDK silently uses the default for any other word. */
 const otlpProtocol = z.enum(
@@ -313,9 +311,6 @@ function findContradictions(values: Values): string[] {
     !token &&
       !isOauth &&
       'SLACK_BOT_TOKEN is required, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET for many workspaces',
-    isOauth &&
-      values.PUBLIC_URL === undefined &&
-      'PUBLIC_URL is required with SLACK_CLIENT_ID: Slack sends browsers back to it after an install',
     !isAllowed &&
       'POLL_INTERVAL_MS must be from 2000 to 3000, unless the host of SERVICE_BASE_URL is loopback',
     port !== undefined && metricsPort === port && port !== 0 && 'METRICS_PORT must not be PORT',
