@@ -5,7 +5,7 @@ import { cleanTypedText } from '../../commands/typed-words.ts';
 import { defined, parseJson } from '../../core/json.ts';
 import type { Invocation, Message } from '../../core/message.ts';
 import { GLOBAL } from '../../store/store.ts';
-import { readState } from '../../views/blocks/modal.ts';
+import { readInitial, readState } from '../../views/blocks/modal.ts';
 import { pickStoredInvocation, type SlackHandles, type StoredEvent, type StoredRequest } from '../inbox.ts';
 import {
   type ActionBody,
@@ -154,7 +154,8 @@ export function readViewState(view: View): ViewState {
   const { id, hash, callback_id, private_metadata, title, blocks, submit, close } = view;
   const labels = defined({ submit, close });
   return {
-    values: readState(view.state),
+    // A field that is missing from the state is as it was shown.
+    values: { ...readInitial({ blocks }), ...readState(view.state) },
     metadata: private_metadata,
     view: { type: 'modal', id, hash, callback_id, private_metadata, title, blocks, ...labels },
   };

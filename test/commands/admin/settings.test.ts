@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sendForm } from '../../support/signed.ts';
 import { CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 import { ann } from '../integrations/support.ts';
 
@@ -41,6 +42,16 @@ describe('settings', () => {
     await me.open('settings');
     expect(me.block('project')).toMatchObject({ element: { initial_option: { value: 'billing-api' } } });
     expect(me.block('zone')).toMatchObject({ element: { initial_option: { value: 'Europe/Lisbon' } } });
+  });
+
+  it('leaves a field as it was if the form comes without it', async () => {
+    await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ layout: 'full', zone: 'UTC' }));
+    await me.open('settings');
+    const { id, hash, content } = me.view();
+    const threads = { type: 'static_select', selected_option: { value: 'off' } };
+    const state = { values: { threads: { threads }, zone: { zone: { type: 'external_select' } } } };
+    await sendForm(world, 'settings', { ...content, id, hash, state });
+    await expect.poll(stored).toEqual({ layout: 'full', threads: false });
   });
 
   it('keeps the project that stays, though the service is down, and forgets it where it is taken out', async () => {
