@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { Account, SCHEDULES } from '../../src/records/accounts.ts';
-import { answerTo, shareList } from '../support/asking.ts';
+import { answerTo, openList } from '../support/asking.ts';
 import { choose } from '../support/failure-menu.ts';
 import { BRISK } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';
@@ -67,9 +67,8 @@ describe('a channel that allows some commands only', () => {
       expect(said).toContain(`\`${command}\` is switched off in <#${CHANNEL}>`);
       await refusedIn(world, command);
     }
-    const list = await shareList(world, 'digest list all', 'C0BILLING');
-    const click = (actionId: string) => ann.click({ channel: 'C0BILLING', ts: list.ts }, { actionId });
-    const refused = async (actionId: string, act = () => click(actionId)) => {
+    const list = await openList(world, 'digest list all', 'C0BILLING');
+    const refused = async (actionId: string, act: () => Promise<unknown>) => {
       const said = await answerTo(world, 'admin', act);
       expect(said).toContain(`switched off in <#${CHANNEL}>`);
       await refusedIn(world, actionId.replace(':', ' '));
@@ -81,12 +80,13 @@ describe('a channel that allows some commands only', () => {
     await choose(world, 'digest:ask ', { ...list, channel: 'C0BILLING' });
     await slack.until(() => ann.openView()?.content.callback_id === 'digest.remove');
     await answerTo(world, 'admin', () => ann.submit('digest.remove', {}));
-    await slack.until(() => JSON.stringify(slack.messages(TEAM, 'C0BILLING')).includes('digest:undo'));
+    const { ts } = slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? { ts: '' };
+    const undo = () => ann.click({ channel: 'C0BILLING', ts }, { actionId: 'digest:undo' });
     await allow(world, ['projects']);
-    await refused('digest:undo');
+    await refused('digest:undo', undo);
     expect(await digests()).toEqual([]);
     await allow(world, ['digest remove']);
-    await click('digest:undo');
+    await undo();
     await slack.until(async () => (await digests()).length === 1, { what: 'the digest' });
   });
 });

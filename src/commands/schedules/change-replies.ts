@@ -1,26 +1,21 @@
 import { showCard } from '../../cards/card.ts';
-import type { CardReply, Change, Message } from '../../core/message.ts';
+import type { CardReply, Change } from '../../core/message.ts';
 import { dateTime, unmarked } from '../../core/mrkdwn.ts';
 import type { Subject } from '../../records/episodes.ts';
-import { findNextTime, type Schedule, type ScheduleKind } from '../../records/schedules.ts';
+import { findNextTime, type Schedule } from '../../records/schedules.ts';
 import { removeSchedules } from '../../scheduler/schedules/remove-schedules.ts';
-import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { say } from '../../views/blocks/make-blocks.ts';
 import { stoppedWords } from '../../views/episodes/episode.ts';
 import {
   changeAnswer,
   changeLine,
-  type ListScope,
-  type OpenedFrom,
   removedAnswer,
   type ScheduleChange,
 } from '../../views/schedules/schedule.ts';
 import { scheduleWords } from '../../views/schedules/words.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { ActionContext } from '../action.ts';
 import type { CommandContext } from '../context.ts';
 import { replyPrivately } from '../replies.ts';
-import { listSchedules } from './schedule-replies.ts';
 
 /** A change of schedules of one channel and kind. */
 export interface DoneChange {
@@ -33,14 +28,12 @@ export interface DoneChange {
   /** Open failures that a paused or removed watch or guard followed. */
   open?: readonly Subject[] | undefined;
   canBePushed?: boolean | undefined;
-  /** The list whose button was used. */
-  list?: ListScope | undefined;
 }
 
 /** Replies to a change: the card of the channel shows it, its thread gets a line, and the person an answer. */
 export function replyWithChange(
   { invocation, workspace }: CommandContext,
-  { schedules, done, what, note, open = [], canBePushed, list }: DoneChange,
+  { schedules, done, what, note, open = [], canBePushed }: DoneChange,
   options: Pick<CardReply, 'undo' | 'isDone'>,
 ): CardReply {
   const [schedule] = schedules;
@@ -48,7 +41,7 @@ export function replyWithChange(
   const next = note ?? describeNext(schedule, done, workspace.clock.now());
   const answer =
     done === 'removed'
-      ? removedAnswer(schedules, { removal, list })
+      ? removedAnswer(schedules, removal)
       : changeAnswer({ schedule, canBePushed }, { done, note: next });
   return {
     kind: 'card',
@@ -81,39 +74,15 @@ export function replyWithNew(
   return replyWithChange(context, { schedules: [schedule], done: 'set up', what, ...details }, { undo });
 }
 
-/** The message whose button was used, if Deckhand can edit it: Slack sends no content of one that only the person sees. */
-export function readOpenedFrom(
-  { invocation: { channel, messageTs: ts }, message }: ActionContext,
-  list: ListScope | undefined,
-): OpenedFrom | undefined {
-  return message && channel !== undefined && ts !== undefined ? { channel, ts, list } : undefined;
-}
-
-/** Replies to a saved form. The list whose button opened it is drawn again. */
+/** Replies to a saved form. */
 export async function replyWithEdited(
   context: CommandContext,
   edited: Schedule,
-  from: OpenedFrom | undefined,
   details: Pick<DoneChange, 'what' | 'note'>,
 ): Promise<CardReply> {
-  await redrawList(context, edited.kind, from);
   await retireCard(context.workspace, edited);
   const change = { schedules: [edited], done: 'edited', ...details } as const;
   return replyWithChange(context, change, { isDone: true });
-}
-
-/** Draws the list again whose menu opened a form. @param removed the answer about what the form removed */
-export async function redrawList(
-  context: CommandContext,
-  kind: ScheduleKind,
-  from: OpenedFrom | undefined,
-  removed?: Message,
-): Promise<void> {
-  if (from?.list === undefined) return;
-  const { channel, ts, list } = from;
-  const there = { ...context, invocation: { ...context.invocation, channel } };
-  const message = await listSchedules(kind, there, list, { removed, isShared: true });
-  await undefinedOnSlackError(context.workspace.slack.update({ channel, ts }, message));
 }
 
 /** Takes the buttons off the message that release 1.0.0 posted about a schedule. */

@@ -6,7 +6,6 @@ import type { Schedule, ScheduleKind, ScheduleOf } from '../../records/schedules
 import type { Values } from '../../views/blocks/modal.ts';
 import { type Groups, keepOpened, mergeSubmitted, pickMine } from '../../views/blocks/shared-form.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
-import { OpenedFrom } from '../../views/schedules/schedule.ts';
 import { scheduleWords } from '../../views/schedules/words.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type Action, defineButton } from '../action.ts';
@@ -15,23 +14,15 @@ import type { CommandContext } from '../context.ts';
 import { askAboutConflicts, ChangedMeanwhile, findLastChanger, saveUnchanged } from '../save-unchanged.ts';
 import { FormFault, type Submitted, type ViewState } from '../submission.ts';
 import { parseForm } from '../values.ts';
-import { readOpenedFrom, replyWithEdited } from './change-replies.ts';
+import { replyWithEdited } from './change-replies.ts';
 import { ScheduleButton } from './schedule-commands.ts';
 import { createRemovedError, expectAllowedThere, resolveSchedule } from './schedule-replies.ts';
 
 /** How schedules of a kind are edited in a form. */
 interface EditForm<K extends ScheduleKind, Choices extends object> {
   callbackId: string;
-  /**
-   * @param from the message whose button was used
-   * @param picks values to show instead of the stored ones
-   */
-  draw(
-    context: CommandContext,
-    schedule: ScheduleOf<K>,
-    from: OpenedFrom | undefined,
-    picks: Values,
-  ): Promise<ModalView>;
+  /** @param picks values to show instead of the stored ones */
+  draw(context: CommandContext, schedule: ScheduleOf<K>, picks: Values): Promise<ModalView>;
   /** The stored choices as fields of the form. */
   readValues(schedule: ScheduleOf<K>): Values;
   together: Groups;
@@ -53,7 +44,7 @@ interface EditForm<K extends ScheduleKind, Choices extends object> {
 }
 
 /** Metadata of every form that edits a schedule. */
-const EditOrigin = z.object({ id: z.string(), from: OpenedFrom.optional() });
+const EditOrigin = z.object({ id: z.string() });
 
 const Args = z.object({ nameOrId: z.string().optional() });
 
@@ -64,10 +55,10 @@ export function editCommand<K extends ScheduleKind, Choices extends object>(
 ): Command {
   const { names, noun, role, phrase } = SCHEDULE_FACES[kind];
   const name = `${kind} edit`;
-  const open = async (context: CommandContext, nameOrId?: string, from?: OpenedFrom): Promise<Reply> => {
+  const open = async (context: CommandContext, nameOrId?: string): Promise<Reply> => {
     const schedule = await resolveSchedule(kind, context, nameOrId, { done: 'edited' });
     await expectAllowedThere(context, schedule, name);
-    return { kind: 'modal', view: await form.draw(context, schedule, from, {}) };
+    return { kind: 'modal', view: await form.draw(context, schedule, {}) };
   };
   return defineCommand({
     name,
@@ -84,7 +75,7 @@ export function editCommand<K extends ScheduleKind, Choices extends object>(
     actions: [
       defineButton(ScheduleButton, {
         actionId: `${kind}:edit`,
-        handle: ({ id, list }, context) => open(context, id, readOpenedFrom(context, list)),
+        handle: ({ id }, context) => open(context, id),
       }),
       ...(form.actions ?? []),
     ],
@@ -104,14 +95,14 @@ async function submitEdit<K extends ScheduleKind, Choices extends object>(
   state: ViewState,
   context: CommandContext,
 ): Promise<Submitted> {
-  const { id, from } = parseForm(EditOrigin, state.metadata);
+  const { id } = parseForm(EditOrigin, state.metadata);
   const name = `${kind} edit`;
   const schedule = await resolveSchedule(kind, context, id);
   await expectAllowedThere(context, schedule, name);
   const merged = mergeSubmitted(state, form.readValues(schedule), form);
   if (merged.conflicts.length > 0) {
-    const today = await form.draw(context, schedule, from, {});
-    const view = await form.draw(context, schedule, from, pickMine(merged));
+    const today = await form.draw(context, schedule, {});
+    const view = await form.draw(context, schedule, pickMine(merged));
     const changedBy = await findEditor(context.workspace, schedule);
     return askAboutConflicts(keepOpened(view, today), state, merged, changedBy);
   }
@@ -123,7 +114,7 @@ async function submitEdit<K extends ScheduleKind, Choices extends object>(
     if (!isDeepStrictEqual(form.readValues(current), form.readValues(schedule))) throw new ChangedMeanwhile();
   });
   if (edited === undefined) throw createRemovedError(schedule);
-  return { kind: 'close', card: await replyWithEdited(context, edited, from, { what: name }) };
+  return { kind: 'close', card: await replyWithEdited(context, edited, { what: name }) };
 }
 
 /** The person who made the schedule what it is. */

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { deliver } from '../../cards/deliver.ts';
 import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
 import type { CardReply, Invocation, Reply } from '../../core/message.ts';
@@ -16,7 +15,6 @@ import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/faces.t
 import {
   LIST_SCOPES,
   RemoveOrigin,
-  removedAnswer,
   removeModal,
   restoredAnswer,
   type ScheduleChange,
@@ -26,17 +24,11 @@ import { describeSchedule, resumeCommand } from '../../views/schedules/words.ts'
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type Action, type ActionContext, defineButton } from '../action.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { type CommandContext, expectChannel } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
 import type { Submission } from '../submission.ts';
 import { parseButton, parseForm } from '../values.ts';
-import {
-  type DoneChange,
-  readOpenedFrom,
-  redrawList,
-  replyWithChange,
-  retireCard,
-} from './change-replies.ts';
+import { type DoneChange, replyWithChange, retireCard } from './change-replies.ts';
 import { schedulePhrases } from './schedule-phrases.ts';
 import {
   createRemovedError,
@@ -77,8 +69,7 @@ export const ScheduleButton = z.object({
   isNotice: z.boolean().optional(),
 });
 interface ScheduleButton extends z.infer<typeof ScheduleButton> {}
-const ShareButton = z.object({ scope: z.enum(LIST_SCOPES) });
-const UndoButton = z.object({ removal: z.string(), list: z.enum(LIST_SCOPES).optional() });
+const UndoButton = z.object({ removal: z.string() });
 
 /** `list`, `pause`, `resume` and `remove` of a kind, with their buttons and "Undo". */
 export function scheduleCommands(kind: ScheduleKind, snoozing?: Operation) {
@@ -121,7 +112,6 @@ export function scheduleCommands(kind: ScheduleKind, snoozing?: Operation) {
     args: z.object({ scope: z.string().toLowerCase().pipe(z.enum(LIST_SCOPES)).default('here') }),
     handle: async ({ scope }, context) =>
       replyPrivately(await listSchedules(kind, context, scope, { isWhole: true })),
-    actions: [shareAction(kind)],
   });
   const snooze = snoozing === undefined ? [] : [createButton(kind, snoozing)];
   const { ask, submission } = removeForm(kind);
@@ -132,23 +122,6 @@ export function scheduleCommands(kind: ScheduleKind, snoozing?: Operation) {
     resume: commandFor(resuming(kind), `Resumes a ${noun}, also one that Deckhand paused`),
     remove: commandFor(removing(kind), `Removes a ${noun}, with “Undo” for 10 minutes`, undoing),
   };
-}
-
-/** Posts a person's own list in the channel. */
-function shareAction(kind: ScheduleKind): Action {
-  return defineButton(ShareButton, {
-    actionId: `${kind}:share`,
-    role: SCHEDULE_FACES[kind].role,
-    once: true,
-    durable: true,
-    async handle({ scope }, context) {
-      const channel = expectChannel(context);
-      const message = await listSchedules(kind, context, scope, { isShared: true });
-      // Posted before the reply: if Slack refuses, the button can be pressed again.
-      await deliver(context.workspace, { id: `shared ${context.invocation.requestId}`, channel, message });
-      return replyInPlace(message, { what: `${kind} share` });
-    },
-  });
 }
 
 async function changeNamed(
@@ -194,7 +167,7 @@ async function changeSchedule(
 async function replyWithChanged(
   context: CommandContext,
   { schedule, open }: Changed,
-  change: Pick<DoneChange, 'done' | 'what' | 'list'>,
+  change: Pick<DoneChange, 'done' | 'what'>,
   options: Pick<CardReply, 'undo' | 'isDone'>,
 ): Promise<CardReply> {
   await retireCard(context.workspace, schedule);
@@ -212,7 +185,7 @@ function createButton(kind: ScheduleKind, operation: Operation): Action {
       const { id, list, isNotice } = parseButton(ScheduleButton, value);
       const schedule = await resolveSchedule(kind, context, id);
       const changed = await changeSchedule(operation, context, schedule);
-      const change = { done, what: audited, list };
+      const change = { done, what: audited };
       const reply = await replyWithChanged(context, changed, change, { isDone: true });
       const answer = await answerClick(context, changed.schedule, reply, { done, list, isNotice, value });
       return { ...reply, answer };
@@ -229,16 +202,14 @@ async function answerClick(
 ): Promise<CardReply['answer']> {
   const { message, invocation, workspace } = context;
   const { list, isNotice, done, value } = click;
-  const own = answer.kind === 'private' ? answer.message : undefined;
-  if (list !== undefined) {
-    const removed = done === 'removed' ? own : undefined;
-    // Slack sends no content of a message that only one person sees.
-    const isShared = message !== undefined;
-    return replyInPlace(await listSchedules(schedule.kind, context, list, { removed, isShared }));
+  // Slack sends no content of a message that only one person sees.
+  if (message === undefined) {
+    if (list === undefined || done === 'removed') return answer;
+    return replyInPlace(await listSchedules(schedule.kind, context, list));
   }
-  if (message === undefined) return answer;
   if (isNotice === true) {
     const { text, blocks } = withoutElement(message, { value });
+    const own = answer.kind === 'private' ? answer.message : undefined;
     return replyInPlace({ text, blocks: [...blocks, ...(own?.blocks.slice(0, 1) ?? [])] });
   }
   const redrawn = redrawPosted(message, schedule, done, context);
@@ -263,22 +234,19 @@ function removeForm(kind: ScheduleKind): { ask: Action; submission: Submission }
   const { command, done } = operation;
   const ask = defineButton(ScheduleButton, {
     actionId: `${kind}:ask`,
-    async handle({ id, list }, context) {
+    async handle({ id }, context) {
       const schedule = await resolveSchedule(kind, context, id);
       await expectAllowedThere(context, schedule, command);
       const { channel } = context.invocation;
-      const origin = { id, ...defined({ channel, from: readOpenedFrom(context, list) }) };
-      return { kind: 'modal', view: removeModal(origin, schedule) };
+      return { kind: 'modal', view: removeModal({ id, ...defined({ channel }) }, schedule) };
     },
   });
   const submission: Submission = {
     callbackId: `${kind}.remove`,
     async submit({ metadata }, context) {
-      const { id, from } = parseForm(RemoveOrigin, metadata);
+      const { id } = parseForm(RemoveOrigin, metadata);
       const schedule = await resolveSchedule(kind, context, id);
       const changed = await changeSchedule(operation, context, schedule);
-      const removed = { removal: context.invocation.requestId, list: from?.list };
-      await redrawList(context, kind, from, removedAnswer([changed.schedule], removed));
       const change = { done, what: command };
       return { kind: 'close', card: await replyWithChanged(context, changed, change, { isDone: true }) };
     },
@@ -368,8 +336,8 @@ function undoAction(kind: ScheduleKind): Action {
     actionId: `${kind}:undo`,
     durable: true,
     change,
-    async handle({ removal: removalRequest, list }, context) {
-      const { invocation, message, workspace } = context;
+    async handle({ removal: removalRequest }, context) {
+      const { invocation, workspace } = context;
       const undo = { removalRequest, undoRequest: invocation.requestId };
       const restored = await undoRemoval(workspace, kind, undo, ({ channel }) =>
         expectAllowedThere(context, { kind, channel }, commands.remove),
@@ -380,12 +348,7 @@ function undoAction(kind: ScheduleKind): Action {
       if (first === undefined) return replyInPlace(restoredAnswer([]));
       const done = { schedules: [first, ...others], done: 'restored', what: change } as const;
       const reply = replyWithChange(context, done, { isDone: true });
-      const isShared = message !== undefined;
-      const drawn =
-        list === undefined
-          ? restoredAnswer(restored)
-          : await listSchedules(kind, context, list, { isShared });
-      return { ...reply, answer: replyInPlace(drawn) };
+      return { ...reply, answer: replyInPlace(restoredAnswer(restored)) };
     },
   });
 }

@@ -1,7 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
-import { isDirect, type Message, mayRead } from '../../core/message.ts';
+import { type Message, mayRead } from '../../core/message.ts';
 import { code, unmarked } from '../../core/mrkdwn.ts';
 import { isNamed, spellName } from '../../core/names.ts';
 import {
@@ -40,7 +40,7 @@ import type { CommandContext } from '../context.ts';
 import { findRefusal } from '../permission.ts';
 import { lookUpProject } from '../targets/targets.ts';
 
-interface ListOptions extends Pick<ScheduleListing, 'removed' | 'isShared' | 'isWhole'> {
+interface ListOptions extends Pick<ScheduleListing, 'isWhole'> {
   /** All if left out. */
   isMeant?: ((schedule: Schedule) => boolean) | undefined;
 }
@@ -50,14 +50,11 @@ interface Listed {
   isGone?: boolean;
 }
 
-/**
- * Schedules with the present names of their projects. People's watches of their own deployments are listed nowhere.
- * @param user the reader; undefined for a list in a channel
- */
+/** Schedules with the present names of their projects. People's watches of their own deployments are listed nowhere. */
 async function listVisible<K extends ScheduleKind>(
   kind: K,
   workspace: Workspace,
-  user: string | undefined,
+  user: string,
 ): Promise<Array<ScheduleOf<K> & Listed>> {
   const all = await workspace.schedules.list(kind);
   const visible = all.filter(
@@ -77,21 +74,20 @@ export async function listSchedules(
   kind: ScheduleKind,
   { invocation, workspace }: CommandContext,
   scope: ListScope,
-  { removed, isShared, isWhole, isMeant = () => true }: ListOptions = {},
+  { isWhole, isMeant = () => true }: ListOptions = {},
 ): Promise<Message> {
-  // A list in a channel names nothing of a person's direct messages.
-  const reader = isShared === true && !isDirect(invocation.channel) ? undefined : invocation.user;
-  const all: ReadonlyArray<Schedule & Listed> = (await listVisible(kind, workspace, reader)).filter(isMeant);
+  const { user } = invocation;
+  const all: ReadonlyArray<Schedule & Listed> = (await listVisible(kind, workspace, user)).filter(isMeant);
   const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === invocation.channel);
   const elsewhere = all.length - listed.length;
   const unreadable = await workspace.schedules.countUnreadable(kind);
   const { role } = SCHEDULE_FACES[kind];
-  const canChange = isShared === true || (await workspace.roles.holds(invocation.user, role));
+  const canChange = await workspace.roles.holds(user, role);
   const details = { scope, elsewhere, unreadable, word: workspace.word, canChange };
-  const listing = { ...details, removed, ...defined({ isShared, isWhole }) };
+  const listing = { ...details, ...defined({ isWhole }) };
   const ownLists: Partial<Record<ScheduleKind, DrawList>> = OWN_LISTS;
   const list = await (ownLists[kind] ?? listTimed)(workspace, listed, listing, SCHEDULE_FACES[kind]);
-  return isShared === true ? list : offerCard({ invocation, workspace }, list);
+  return offerCard({ invocation, workspace }, list);
 }
 
 /** Adds the button for the card of the channel, if it has one and the person may post it. */

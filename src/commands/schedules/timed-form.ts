@@ -15,7 +15,6 @@ import { addTimed, editTimed } from '../../scheduler/schedules/start-schedule.ts
 import { say } from '../../views/blocks/make-blocks.ts';
 import { type Values, withBanner } from '../../views/blocks/modal.ts';
 import { comeBack, mergeSubmitted, withOpened } from '../../views/blocks/shared-form.ts';
-import type { OpenedFrom } from '../../views/schedules/schedule.ts';
 import { type TimedForm, TimedOrigin } from '../../views/schedules/timed-modal.ts';
 import { describeSchedule } from '../../views/schedules/words.ts';
 import { readZone } from '../../workspace/slack-people.ts';
@@ -103,7 +102,7 @@ export async function openTimedForm(
   const existing = await findExisting(feature, workspace, channel, { account, project });
   if (existing !== undefined) {
     await expectAllowedThere(context, existing, `${feature.kind} edit`);
-    const view = await drawEdit(feature, context, existing, undefined, defined(chosen));
+    const view = await drawEdit(feature, context, existing, defined(chosen));
     return { kind: 'modal', view: withBanner(view, describeExisting(existing)) };
   }
   const place = { account, project: project?.permalink };
@@ -161,7 +160,6 @@ async function drawEdit(
   feature: TimedFeature,
   { workspace }: CommandContext,
   schedule: TimedSchedule,
-  from: OpenedFrom | undefined,
   picks: Values,
 ): Promise<ModalView> {
   const { id, account, channel, project } = await refreshProject(workspace, schedule);
@@ -170,7 +168,7 @@ async function drawEdit(
   const stored = timedValues(feature, schedule);
   const values: Values = { ...stored, project: project?.permalink, ...picks };
   const listed = typeof values.account === 'string' ? values.account : undefined;
-  const origin = { id, from, channel, account: listed, accounts: names.length > 1 ? names : [] };
+  const origin = { id, channel, account: listed, accounts: names.length > 1 ? names : [] };
   return withOpened(await drawTimedForm(feature, workspace, origin, values), stored);
 }
 
@@ -221,7 +219,7 @@ async function submitNew(
   const same = await findSame(feature, context, channel, choices);
   if (feature.isOnePerProject && same && !isDeepStrictEqual(pickChanged(same), pickChanged(choices))) {
     await expectAllowedThere(context, same, `${kind} edit`);
-    const today = await drawEdit(feature, context, same, undefined, {});
+    const today = await drawEdit(feature, context, same, {});
     // Every choice is the person's, because the form showed nothing of the existing one.
     const merged = mergeSubmitted(state, timedValues(feature, same), { together: TOGETHER, opened: {} });
     const banner = `${describeExisting(same)} Nothing was saved.`;
@@ -274,7 +272,7 @@ async function storeTimed(
     return replyPrivately(await offerCard(context, say(`Already set up: ${describeSchedule(same)}.`)));
   const edited = await editTimed(workspace, same.id, choices);
   if (edited === undefined) throw createRemovedError(same);
-  return replyWithEdited(context, edited, undefined, { what: `${same.kind} edit` });
+  return replyWithEdited(context, edited, { what: `${same.kind} edit` });
 }
 
 /** Fields that a repeated set-up may change. */

@@ -7,7 +7,7 @@ import { failureWords } from '../../views/blocks/failures.ts';
 import { pushModal, pushWords, WATCH_PUSH, WatchOrigin } from '../../views/watches/watch-messages.ts';
 import { defineButton } from '../action.ts';
 import type { CommandContext } from '../context.ts';
-import { readOpenedFrom, replyWithEdited } from '../schedules/change-replies.ts';
+import { replyWithEdited } from '../schedules/change-replies.ts';
 import { ScheduleButton } from '../schedules/schedule-commands.ts';
 import { expectAllowedThere, resolveSchedule } from '../schedules/schedule-replies.ts';
 import { FormFault, type Submission, type Submitted, type ViewState } from '../submission.ts';
@@ -16,11 +16,10 @@ import { parseForm } from '../values.ts';
 /** “Hear within seconds”: opens the question. */
 export const pushAction = defineButton(ScheduleButton, {
   actionId: 'watch:push',
-  async handle({ id, list }, context) {
+  async handle({ id }, context) {
     const { watch } = await findPushable(context, id);
     const { channel } = context.invocation;
-    const origin = { id, account: watch.account, channel, from: readOpenedFrom(context, list) };
-    return { kind: 'modal', view: pushModal(origin, watch) };
+    return { kind: 'modal', view: pushModal({ id, account: watch.account, channel }, watch) };
   },
 });
 
@@ -28,7 +27,7 @@ export const pushAction = defineButton(ScheduleButton, {
 export const pushForm: Submission = { callbackId: WATCH_PUSH, isOrder: true, submit };
 
 async function submit(state: ViewState, context: CommandContext): Promise<Submitted> {
-  const { id, from } = parseForm(WatchOrigin, state.metadata);
+  const { id } = parseForm(WatchOrigin, state.metadata);
   const { watch, project } = await findPushable(context, id);
   const { invocation, workspace } = context;
   const account = await workspace.accounts.resolve(invocation, watch.account);
@@ -42,7 +41,7 @@ async function submit(state: ViewState, context: CommandContext): Promise<Submit
   }
   const { PUBLIC_URL: publicUrl = '' } = workspace.config;
   const note = pushWords({ state: 'on', publicUrl }, publicUrl);
-  return { kind: 'close', card: await replyWithEdited(context, watch, from, { what: 'watch push', note }) };
+  return { kind: 'close', card: await replyWithEdited(context, watch, { what: 'watch push', note }) };
 }
 
 async function findPushable(

@@ -240,9 +240,9 @@ const Fields = z.object({
 
 const watchEdit = editCommand('watch', {
   callbackId: WATCH_EDIT,
-  async draw({ invocation, workspace }, schedule, from) {
+  async draw({ invocation, workspace }, schedule) {
     const { id, account } = schedule;
-    const origin = { id, account, channel: invocation.channel, from };
+    const origin = { id, account, channel: invocation.channel };
     const project = await findProjectForForm(workspace, account, schedule.project);
     return withOpened(watchModal(origin, { ...schedule, project }), watchValues(schedule));
   },

@@ -65,16 +65,9 @@ function readIcon([first]: readonly Schedule[]): string | undefined {
   return first && SCHEDULE_FACES[first.kind].icon;
 }
 
-/**
- * The answer to a person who removed schedules.
- * @param removal id for "Undo"
- * @param list the list whose button was used
- */
-export function removedAnswer(
-  removed: readonly Schedule[],
-  { removal, list }: { removal: string; list?: string | undefined },
-): Message {
-  const undo = button('Undo', `${removed[0]?.kind}:undo`, { value: { removal, list } });
+/** The answer to a person who removed schedules. @param removal id for "Undo" */
+export function removedAnswer(removed: readonly Schedule[], removal: string): Message {
+  const undo = button('Undo', `${removed[0]?.kind}:undo`, { value: { removal } });
   return say(`${ICONS.removed} Removed: ${nameSchedules(removed)}.`, ...buttons(undo));
 }
 
@@ -182,21 +175,8 @@ export function nameSchedules(schedules: readonly Schedule[]): string {
 export const LIST_SCOPES = ['here', 'all'] as const;
 export type ListScope = (typeof LIST_SCOPES)[number];
 
-/** The message whose button opened a form: a schedule's card, or a list. */
-export const OpenedFrom = z.object({
-  channel: z.string(),
-  ts: z.string(),
-  /** Undefined for a card. */
-  list: z.enum(LIST_SCOPES).optional(),
-});
-export interface OpenedFrom extends z.infer<typeof OpenedFrom> {}
-
 /** The schedule to remove, and the channel where the person is answered. */
-export const RemoveOrigin = z.object({
-  id: z.string(),
-  channel: z.string().optional(),
-  from: OpenedFrom.optional(),
-});
+export const RemoveOrigin = z.object({ id: z.string(), channel: z.string().optional() });
 interface RemoveOrigin extends z.infer<typeof RemoveOrigin> {}
 
 export interface ScheduleListing {
@@ -205,10 +185,6 @@ export interface ScheduleListing {
   /** Number of unreadable schedules of the kind. */
   unreadable?: number;
   word: string;
-  /** The answer about a schedule that a button of the list removed. */
-  removed?: Message | undefined;
-  /** True if the channel sees the list. Otherwise the person can share it. */
-  isShared?: boolean;
   /** True if the answer may consist of several messages. Otherwise the list is cut at the end of one. */
   isWhole?: boolean;
   /** False for a person who may only read the list. */
@@ -228,8 +204,7 @@ export function scheduleList(
   listed: readonly ListedSchedule[],
   listing: ScheduleListing,
 ): Message {
-  const { scope, elsewhere, unreadable = 0, word, removed } = listing;
-  const { isShared = false, isWhole = false, canChange = true } = listing;
+  const { scope, elsewhere, unreadable = 0, word, isWhole = false, canChange = true } = listing;
   const { commands, kind, noun, plural } = face;
   const place = scope === 'here' ? 'channel' : 'workspace';
   const add = code(`${word} ${commands.add}`);
@@ -239,10 +214,9 @@ export function scheduleList(
   const bad =
     unreadable > 0 &&
     `:warning: ${count(unreadable, noun, plural)} cannot be read. ${doctor} names what is wrong.`;
-  const undo = removed?.blocks ?? [];
   if (listed.length === 0) {
     const none = `This ${place} has no ${noun} yet. ${canChange ? 'Set' : 'Operators set'} one up with ${add}.`;
-    return say(`${none}${others}`, ...notes(bad), ...undo);
+    return say(`${none}${others}`, ...notes(bad));
   }
   const rows = listed.map(({ lines, ...one }) => [
     section(lines.join('\n'), canChange && scheduleMenu(one, `${kind}:menu`, scope)),
@@ -252,9 +226,8 @@ export function scheduleList(
   const omitted = rows.length - page.length;
   const more = omitted > 0 && `and ${omitted} more: ${code(`${word} ${commands.list} ${scope}`)}`;
   const next = `${canChange ? `${add} adds one.` : ''}${others}`.trim();
-  const share = !isShared && canChange && button('Share to channel', `${kind}:share`, { value: { scope } });
   const title = `${count(listed.length, noun, plural)} of this ${place}`;
-  return headed(title, ...page.flat(), ...notes(more, bad, next), ...undo, ...buttons(share));
+  return headed(title, ...page.flat(), ...notes(more, bad, next));
 }
 
 /** "Paused by <@U1> today at 09:00." or "Paused today at 09:00, because the channel is archived." */

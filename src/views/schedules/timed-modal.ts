@@ -8,7 +8,7 @@ import { type Choice, searchInput, selectInput, textInput, timeInput } from '../
 import { context } from '../blocks/make-blocks.ts';
 import { modal, refill, type Values } from '../blocks/modal.ts';
 import { DAY_NAMES, describeHandle } from './details.ts';
-import { type ListScope, OpenedFrom, pausedWords } from './schedule.ts';
+import { type ListScope, pausedWords } from './schedule.ts';
 import { scheduleWords } from './words.ts';
 
 /** Data that the form of a digest or guard keeps while it is drawn again. */
@@ -16,7 +16,6 @@ export const TimedOrigin = z.object({
   channel: z.string(),
   /** Undefined for a new schedule. */
   id: z.string().optional(),
-  from: OpenedFrom.optional(),
   /** The account whose projects the menu lists. */
   account: z.string().optional(),
   /** Accounts to choose from; empty if there is only one. */

@@ -26,7 +26,7 @@ import { context, LIMITS, say, section } from '../blocks/make-blocks.ts';
 import { modal, type Values } from '../blocks/modal.ts';
 import { muteButtons } from '../episodes/episode-buttons.ts';
 import { MODE_WORDS } from '../schedules/details.ts';
-import { type ListScope, OpenedFrom, polledLines, type ShownPolling } from '../schedules/schedule.ts';
+import { type ListScope, polledLines, type ShownPolling } from '../schedules/schedule.ts';
 import { escalationInputs, escalationValues } from '../schedules/timed-modal.ts';
 import { scheduleWords } from '../schedules/words.ts';
 
@@ -38,7 +38,6 @@ export const WatchOrigin = z.object({
   account: z.string(),
   /** The channel where the person is answered. */
   channel: z.string().optional(),
-  from: OpenedFrom.optional(),
 });
 export interface WatchOrigin extends z.infer<typeof WatchOrigin> {}
 

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Policy } from '../../../sandbox/slack/state/types.ts';
 import { Account } from '../../../src/records/accounts.ts';
-import { ask, shareList } from '../../support/asking.ts';
+import { ask } from '../../support/asking.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -79,7 +79,7 @@ describe('a digest', () => {
     await world.time.advance(HOUR);
     await world.untilLast('quiet');
     expect(world.posted()).toEqual([]);
-    expect(JSON.stringify(await shareList(world, 'digest list'))).toContain(
+    expect(await ask(world, '/deckhand digest list', 'admin')).toContain(
       'skipped, because there were no deployments',
     );
     world.service.faults.add({ path: '/acme/activity', status: 200, body: { events: ['gone'] } });
@@ -164,8 +164,7 @@ describe('a digest', () => {
     ]);
 
     allow();
-    await shareList(world, 'digest list');
-    expect(JSON.stringify(world.slack.messages(TEAM, CHANNEL).at(-1))).toContain('an unexpected error');
+    expect(await ask(world, '/deckhand digest list', 'admin')).toContain('an unexpected error');
     await world.time.advance(DAY);
     await world.passUntil(() => world.posted().length > 0);
     expect(dms()).toHaveLength(1);

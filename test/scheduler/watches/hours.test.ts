@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { systemClock } from '../../../src/core/time/clock.ts';
-import { ask, shareList } from '../../support/asking.ts';
+import { ask } from '../../support/asking.ts';
 import { leaveFailure } from '../../support/failure-menu.ts';
 import { CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
 import { test as base, deploy, news, polls, press, say, shown, thread, untilShown } from '../channel.ts';
@@ -44,9 +44,7 @@ describe('a watch with working hours', () => {
     deploy(world, 'outage1', { succeeded: false });
     await polls(world);
     expect(news(world)).toHaveLength(1);
-    expect(JSON.stringify(await shareList(world, 'watch list'))).toContain(
-      '3 events waiting for working hours',
-    );
+    expect(await ask(world, '/deckhand watch list', 'admin')).toContain('3 events waiting for working hours');
     await world.restart(async () => {});
     time.set(MONDAY);
     await untilShown(world, 'weekend');
@@ -136,7 +134,7 @@ describe('a watch', () => {
     await polls(world);
     expect(shown(world)).not.toContain('other01');
     await say(world, 'watch storefront failures');
-    expect(JSON.stringify(await shareList(world, 'watch list'))).toContain('2 watches of this channel');
+    expect(await ask(world, '/deckhand watch list', 'admin')).toContain('2 watches of this channel');
     await say(world, 'watch all --server WEB-2');
     deploy(world, 'third01', { servers: ['web-2'] });
     await untilShown(world, 'third01');

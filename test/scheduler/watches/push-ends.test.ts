@@ -7,7 +7,7 @@ import { EXPORT } from '../../../src/cli/configuration.ts';
 import { callProgram } from '../../../src/cli/program.ts';
 import { SCHEDULES_LOCK } from '../../../src/records/schedules.ts';
 import { endUnwatched, planSettling } from '../../../src/scheduler/watches/switch-push.ts';
-import { ask, shareList } from '../../support/asking.ts';
+import { ask } from '../../support/asking.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { MIN_ENV } from '../../support/run-deckhand.ts';
 import { openSurroundings } from '../../support/surroundings.ts';
@@ -211,7 +211,7 @@ describe('a set-up that fails', () => {
       if (isSecond) {
         await watchPushed(world);
         Object.assign(world.app.parts.config, { PUBLIC_URL: `${PUBLIC_URL}/new` });
-        await shareList(world, 'watch list');
+        await ask(world, '/deckhand watch list', 'admin');
       } else await say(world, 'watch storefront all');
       const first = integrations(world)[0]?.properties.url;
       world.service.faults.add({ path: `${INTEGRATIONS}/**`, status });

@@ -1,23 +1,10 @@
 import { describe, expect, onTestFinished } from 'vitest';
 import { resumeSchedule } from '../../../src/scheduler/schedules/start-schedule.ts';
 import { confirmSite, POST, shows } from '../../commands/servers/ordering.ts';
-import { answerTo, ask, shareList } from '../../support/asking.ts';
+import { answerTo, ask, openList } from '../../support/asking.ts';
 import { choose } from '../../support/failure-menu.ts';
 import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
-import {
-  deploy,
-  dms,
-  news,
-  OTHER,
-  polls,
-  press,
-  roots,
-  say,
-  shown,
-  test,
-  texts,
-  untilShown,
-} from '../channel.ts';
+import { deploy, dms, news, OTHER, polls, press, say, shown, test, texts, untilShown } from '../channel.ts';
 import { openDigestWorld } from '../digests/digest-world.ts';
 
 /** Sets a watch up, and gives its id. */
@@ -207,8 +194,8 @@ describe('a watch', () => {
     deploy(world, 'after01');
     await untilShown(world, 'after01');
     await polls(world);
-    await shareList(world, 'watch list');
-    const list = () => roots(world).find(({ text }) => text.includes('of this channel'));
+    const { ts } = await openList(world, 'watch list');
+    const list = () => world.slack.ephemerals(TEAM, PEOPLE.admin).find((one) => one.ts === ts);
     const listed = () => JSON.stringify(list()?.blocks);
     expect(listed()).toContain(`Set up by <@${PEOPLE.admin}>`);
     expect(listed()).toContain('Last: 1 event');
@@ -230,13 +217,18 @@ describe('a watch', () => {
       () => world.as('admin').openView()?.content.callback_id === 'watch.remove',
       'the question',
     );
-    await world.as('admin').submit('watch.remove', {});
-    await until(world, () => list()?.text.startsWith('1 watch of this channel') === true, 'the end');
+    const removed = await answerTo(world, 'admin', () => world.as('admin').submit('watch.remove', {}));
+    expect(removed).toContain('Removed: the watch');
     deploy(world, 'stopped');
     await polls(world);
     expect(shown(world)).not.toContain('stopped');
-    await press(world, 'watch:undo', list());
-    await until(world, () => listed().includes(id) && listed().includes('2 watches'), 'the watch');
+    await press(world, 'watch:undo');
+    await until(
+      world,
+      () => JSON.stringify(world.slack.ephemerals(TEAM, PEOPLE.admin)).includes('Restored: the watch'),
+      'the watch',
+    );
+    expect(await ask(world, '/deckhand watch list', 'admin')).toContain('2 watches of this channel');
   });
 
   test('is resumed from another channel, removed by id, project or all, and restored with what it missed', async ({

@@ -36,11 +36,11 @@ const OPENED: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
     action: `
       cadence digest.add, time digest.add, cron digest.add, zone digest.add, account digest.add,
       digest:edit, cadence digest.edit, time digest.edit, cron digest.edit, zone digest.edit,
-      account digest.edit, digest:pause, digest:share, digest:snooze, digest:resume, digest:remove,
+      account digest.edit, digest:pause, digest:snooze, digest:resume, digest:remove,
       digest:undo, digest:preview, cadence guard.add, time guard.add, cron guard.add, zone guard.add,
       account guard.add, guard:edit, cadence guard.edit, time guard.edit, cron guard.edit,
-      zone guard.edit, account guard.edit, guard:pause, guard:share, guard:resume, guard:remove,
-      guard:undo, setup:open, setup:move, account setup, watch:push, watch:edit, watch:pause, watch:share, watch:resume, watch:remove,
+      zone guard.edit, account guard.edit, guard:pause, guard:resume, guard:remove,
+      guard:undo, setup:open, setup:move, account setup, watch:push, watch:edit, watch:pause, watch:resume, watch:remove,
       watch:undo, protocol_type, subdomain, server.add:back, server.add:check, hosting:sync,
       hook_type, properties.hook_version, integration:edit, integration, integration:remove,
       digest:ask, guard:ask, watch:ask, setup:show
