@@ -50,7 +50,7 @@ export async function countFailure(
   const failure = { key: subjectKey(subject), episode: own.id };
   const places = outagePlaces(store);
   await store.exclusive(`outage ${place}`, async () => {
-    const before = (await places.get(place)) ?? makePlace(subject);
+    const before = (await readPlace(store, place)) ?? makePlace(subject);
     const isCounted = before.recent.some(({ episode }) => episode === own.id);
     let outage = findOutage(before, failure);
     if (outage === undefined && !isCounted) {
@@ -69,6 +69,23 @@ export async function countFailure(
     // Also after a kill in between.
     if (outage !== undefined) await markMembers(workspace, place, outage);
   });
+}
+
+/** Reads a place without the recent failures that ended. Their own messages say so, and no outage shows them. */
+async function readPlace(store: Workspace['store'], key: string): Promise<OutagePlace | undefined> {
+  const place = await outagePlaces(store).get(key);
+  if (place === undefined) return undefined;
+  const records = await readRecords(store, place.recent);
+  return { ...place, recent: place.recent.filter((failure) => isFailing(records, failure)) };
+}
+
+async function readRecords(store: Workspace['store'], members: readonly Member[]): Promise<Records> {
+  const records = new Map<string, EpisodeRecord>();
+  for (const { key } of members) {
+    const record = await episodeRecords(store).get(key);
+    if (record !== undefined) records.set(key, record);
+  }
+  return records;
 }
 
 /** False for a failure with a message, also one that will have it after a quiet. */
@@ -117,8 +134,7 @@ export async function isLikelyOutage(
   { clock, store }: Workspace,
   { subject }: EpisodeRecord,
 ): Promise<boolean> {
-  const place = await outagePlaces(store).get(placeKey(subject));
-  return countRecent(place, clock.now()) > MAX_TESTS;
+  return countRecent(await readPlace(store, placeKey(subject)), clock.now()) > MAX_TESTS;
 }
 
 export type Records = ReadonlyMap<string, EpisodeRecord>;
@@ -155,11 +171,7 @@ export async function readOutage(
       : { id: drawnKey, doc: drawn };
   const before = find(present);
   if (before === undefined) return undefined;
-  const records = new Map<string, EpisodeRecord>();
-  for (const member of before.members) {
-    const record = await episodeRecords(store).get(member.key);
-    if (record !== undefined) records.set(member.key, record);
-  }
+  const records = await readRecords(store, before.members);
   const place =
     change === undefined
       ? present

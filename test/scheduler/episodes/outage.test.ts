@@ -173,6 +173,20 @@ describe('an outage of 20 projects', () => {
     expect(await ask(world, '/deckhand failing')).toContain('20 were closed and are not mended');
   });
 
+  it('leaves out a project that recovered before the others began to fail', async () => {
+    await world.say('watch all failures');
+    deploy('shop20', false);
+    await world.passUntil(() => messages().some(({ text }) => text.startsWith('shop20')));
+    deploy('shop20', true);
+    await world.passUntil(() => messages().some(({ text }) => text.startsWith('shop20 recovered')));
+    await failAll(NAMES.slice(0, 4));
+    await world.passUntil(() => messages().length === 5);
+    expect(outages(), 'four are no outage').toEqual([]);
+    await failAll(NAMES.slice(4, 6));
+    await until('6 projects of acme are failing since');
+    expect(root()?.text).not.toContain('recovered');
+  });
+
   it('is one entry in two channels, whose projects have one owner', async () => {
     for (const channel of [CHANNEL, OTHER]) {
       const before = world.slack.messages(TEAM, channel).length;
