@@ -6,6 +6,7 @@ import {
   dateTime,
   joinLinesWithin,
   mrkdwn,
+  toSentence,
   truncateMarkup,
 } from '../../core/mrkdwn.ts';
 import { findProjectPage, type Pages } from '../../core/service-pages.ts';
@@ -198,7 +199,7 @@ function drawOutages(outages: readonly Outage[], room: number): KnownBlock[] {
     const why = reason === undefined ? '' : `: ${mrkdwn(reason, 150)}`;
     const who = owner === undefined ? '' : ` <@${owner}> was on it.`;
     const time = `for ${roughly(endedAt - since)}, until ${dateTime(endedAt)}`;
-    return `:large_green_circle: ${mrkdwn(name, 60)}: ${was} ${time}${why}.${who}`.replace('..', '.');
+    return `:large_green_circle: ${mrkdwn(name, 60)}: ${toSentence(`${was} ${time}${why}`)}${who}`;
   });
   return [
     section(`*${count(outages.length, 'outage')}*\n${joinLinesWithin(lines, room, 'earlier outages')}`),
@@ -220,7 +221,7 @@ function drawStillFailing(
     const why = reason === undefined ? '' : `: ${mrkdwn(reason, 150)}`;
     const who = owner === undefined ? '' : ` <@${owner}> is on it.`;
     const where = linkName(mrkdwn(name, 60), findProjectPage(pages, { account, permalink }));
-    return `:rotating_light: ${where}: ${what} since ${dateTime(since)}${why}.${who}`.replace('..', '.');
+    return `:rotating_light: ${where}: ${toSentence(`${what} since ${dateTime(since)}${why}`)}${who}`;
   });
   return [section(`*Still failing*\n${joinLinesWithin(lines, room, 'more')}`)];
 }

@@ -261,7 +261,7 @@ describe('a digest since the last one', () => {
               key: `server:${title}`,
               title,
               isReachable,
-              reason: isReachable ? null : 'No route to host',
+              reason: isReachable ? null : 'No route to host. Is the firewall open?',
             };
           }),
           isWhole: true,
@@ -288,10 +288,10 @@ describe('a digest since the last one', () => {
     await pass(20 * HOUR);
     const shown = JSON.stringify(world.posted().at(-1)?.blocks);
     expect(shown).toMatch(
-      /\*1 outage\*\\n:large_green_circle: Storefront: web-1 and web-2 were unreachable for 3 h 2 min, until <!date[^>]*>: No route to host\. <@U0BEN> was on it\./,
+      /\*1 outage\*\\n:large_green_circle: Storefront: web-1 and web-2 were unreachable for 3 h 2 min, until <!date[^>]*>: No route to host\. Is the firewall open\? <@U0BEN> was on it\./,
     );
     expect(shown).toMatch(
-      /\*Still failing\*\\n:rotating_light: Storefront: web-2 is unreachable since <!date[^>]*>: No route/,
+      /\*Still failing\*\\n:rotating_light: Storefront: web-2 is unreachable since <!date[^>]*>: No route to host\. Is the firewall open\?\"/,
     );
     expect(shown).not.toContain('Billing');
     await pass(DAY);
