@@ -43,6 +43,9 @@ export async function withTimeout<T>(clock: Clock, ms: number, work: Promise<T>)
 /** Maximum sleep of an alarm, so that it notices a changed wall clock or a machine that slept. */
 const MAX_SLEEP_MS = 30_000;
 
+/** Without a reason, an abort makes an error with a stack. */
+const REPLACED = 'replaced';
+
 /** A timer that can be set again. It may ring early. */
 export interface Alarm {
   /** Replaces the time, in milliseconds since the epoch; undefined: it never rings. */
@@ -50,15 +53,19 @@ export interface Alarm {
 }
 
 export function createAlarm(clock: Clock, ring: () => void): Alarm {
-  let sleeper: { at: number; abort: AbortController } | undefined;
+  let sleeper: { wakesAt: number; abort: AbortController } | undefined;
   return {
     set(at) {
-      if (at === sleeper?.at) return;
-      sleeper?.abort.abort();
-      sleeper = at === undefined ? undefined : { at, abort: new AbortController() };
-      if (sleeper === undefined) return;
-      const mine = sleeper;
-      const ms = Math.min(Math.max(0, mine.at - clock.now()), clock.lookMs ?? MAX_SLEEP_MS);
+      const now = clock.now();
+      // A sleep that ends before a later time is kept, unless the clock was set since.
+      if (at !== undefined && sleeper !== undefined && now <= sleeper.wakesAt && sleeper.wakesAt <= at)
+        return;
+      sleeper?.abort.abort(REPLACED);
+      sleeper = undefined;
+      if (at === undefined) return;
+      const ms = Math.min(Math.max(0, at - now), clock.lookMs ?? MAX_SLEEP_MS);
+      const mine = { wakesAt: now + ms, abort: new AbortController() };
+      sleeper = mine;
       clock.sleep(ms, mine.abort.signal).then(
         () => {
           if (sleeper !== mine) return;
