@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * wait, for processes, leases and browsers.
  */
 const LONGEST: readonly RegExp[] = [
-  /\/process\/(chaos|replicas|forms|bundle)\.test\.ts$|\/cli\/transfer\.test|\/socket-mode\.test/,
+  /\/recipes\/|\/process\/(chaos|replicas|forms|bundle)\.test\.ts$|\/cli\/transfer\.test|\/socket-mode\.test/,
   /\/test\/browser\/|\/slack\/web\/(renderer|accessibility)\.test/,
   /\/process\/|\/cli\/|\/drain-process\.test|\/kill-matrix\/|\/fuzz\/|\/sandbox\/test\/(slack\/web\/|demo\.test)/,
   /\/listeners\/listeners\.test|\/commands\/test-access\/test\.test/,
