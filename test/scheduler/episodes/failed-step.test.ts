@@ -142,13 +142,6 @@ describe('the message of a failed deployment', () => {
     ['a refused list', refuses(LIST, 403), [], ['Failed in']],
     ['no such list', refuses(LIST, 404), [], ['Failed in']],
     ['a refused log', refuses(LOG, 403), ['*Building: npm run build*', 'Fix cart'], ['npm ERR!']],
-    ['an answer of another shape', answers(LIST, { records: 5 }), [], ['Failed in']],
-    [
-      'a hostile list',
-      answers(LIST, { records: [null, 7, { identifier: { a: 1 } }, []] }),
-      [],
-      ['Failed in'],
-    ],
     ['an archived deployment', archives, ['Fix cart'], ['Failed in']],
     ['a log that is no list', answers(LOG, { a: 1 }), ['*Building: npm run build*'], ['npm ERR!']],
   ])('is what the service allows with %s', async ([, change, shown, not], { world }) => {
