@@ -66,12 +66,13 @@ export async function openDigestWorld(
     async untilLast(outcome: string, id?: string): Promise<void> {
       const isThere = async () =>
         (await digests()).some((one) => one.last?.outcome === outcome && (id ?? one.id) === one.id);
-      while (!(await isThere())) await turns(1);
+      while (!(await isThere())) await turns(TURNS_A_STEP);
     },
     /** Waits until no job waits or runs. */
     async untilIdle(): Promise<void> {
       const queues = async () => Object.values(await world.app.parts.engine.stats());
-      while ((await queues()).some(({ waiting, running }) => waiting + running > 0)) await turns(1);
+      while ((await queues()).some(({ waiting, running }) => waiting + running > 0))
+        await turns(TURNS_A_STEP);
     },
     passUntil,
     /** Lets so many milliseconds pass, or fewer if the check holds before. */
