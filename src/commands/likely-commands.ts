@@ -45,7 +45,7 @@ export function findLikelyCommands(
     .map(({ name }) => name);
   const usual = USUAL.filter((name) => commands.some((command) => command.name === name));
   const lines = findLines(isAsked ? commands.filter((command) => !mayChange(command)) : commands, text);
-  const [project] = projects.findIn(sentence);
+  const [project = projects.findMisspelt(words.at(-1) ?? '')] = projects.findIn(sentence);
   const complete = (line: string): string =>
     project === undefined ? line : withProject(commands, line, project);
   return [...new Set([...lines, ...ranked, ...usual].map(complete))].slice(0, MOST).map((text) => {

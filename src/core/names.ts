@@ -1,3 +1,4 @@
+import { distance } from 'fastest-levenshtein';
 import { forEachInTurns } from './concurrency.ts';
 import { unescapeMarkup } from './mrkdwn.ts';
 
@@ -173,6 +174,14 @@ export class NameIndex<T extends Named> {
     return [...new Set([...beginning, ...others])];
   }
 
+  /** An item whose name differs from a word by at most two letters; undefined for a short word. */
+  findMisspelt(word: string): T | undefined {
+    const key = nameKey(word).slice(0, MAX_MISSPELT);
+    if (key.length < MIN_MISSPELT) return undefined;
+    for (const [name, [item]] of this.#byKey) if (distance(name, key) <= 2) return item;
+    return undefined;
+  }
+
   /** Items that a text mentions, in the text's order. A longer name hides shorter names within it. */
   findIn(text: string): T[] {
     const words = text.slice(0, MAX_READ).split(WORD_ENDS).filter(Boolean);
@@ -202,6 +211,10 @@ export class NameIndex<T extends Named> {
     return this.#byKey.has(key) || this.#findWithoutAccents(key).size > 0;
   }
 }
+
+/** Lengths of a word that may be a misspelt name. */
+const MIN_MISSPELT = 5;
+const MAX_MISSPELT = 40;
 
 /** Maximum searched length of a text, in UTF-16 units. */
 const MAX_READ = 3_000;
