@@ -58,14 +58,13 @@ export function readCommandLine(
   return { ...sentence, matched, ...reading };
 }
 
-/** The help of a command that changes something, for its name with a question mark. */
+/** The help of a command that changes something, for a question about it. */
 function explainCommand(
   commands: readonly Command[],
   { isQuestion }: Sentence,
   typed: Matched | undefined,
 ): Reading | undefined {
-  if (!isQuestion || typed === undefined || typed.rest.words.length > 0) return undefined;
-  if (!mayChange(typed.command)) return undefined;
+  if (!isQuestion || typed === undefined || !mayChange(typed.command)) return undefined;
   const text = `help ${typed.command.name}`;
   const matched = routeCommand(commands, text);
   return matched && { text, matched };
@@ -79,13 +78,11 @@ export function listReadings(commands: readonly Command[], sentence: Sentence): 
   const { text } = sentence;
   const tokens = splitTokens(text).map(stripSigns).filter(Boolean);
   const plain = dropSmallWords(tokens);
-  const lines = [
-    ...matchPhrases(commands, tokens),
-    ...(plain.length === 0
-      ? []
-      : [plain.join(' '), ...matchPhrases(commands, plain), ...reorder(commands, plain)]),
-  ];
-  return readLines(commands, sentence, lines);
+  const phrases = matchPhrases(commands, [tokens, plain, dropLook(tokens)]);
+  const others = plain.length === 0 ? [] : [plain.join(' '), ...reorder(commands, plain)];
+  const explain = (line: string): string =>
+    explainCommand(commands, sentence, routeCommand(commands, line))?.text ?? line;
+  return readLines(commands, sentence, [...phrases.map(explain), ...others]);
 }
 
 function readLines(
@@ -93,7 +90,10 @@ function readLines(
   { text, isQuestion }: Sentence,
   lines: readonly string[],
 ): Reading[] {
-  const both = lines.flatMap((line) => [line, dropSmallWords(splitTokens(line)).join(' ')]);
+  const both = lines.flatMap((line) => {
+    const plain = dropSmallWords(splitTokens(line));
+    return [line, plain.join(' '), plain.filter((word) => !UNNAMED.has(spellName(word))).join(' ')];
+  });
   const options = readOptions(text);
   return [...new Set(both)].flatMap((line): Reading[] => {
     const ownOptions = readOptions(line);
@@ -112,7 +112,7 @@ function readOptions(line: string): string[] {
 /** A sentence that begins with another word for a command, and that a command knows better. */
 function readPhraseFirst(commands: readonly Command[], sentence: Sentence): Reading | undefined {
   const tokens = splitTokens(sentence.text).map(stripSigns).filter(Boolean);
-  return readLines(commands, sentence, matchPhrases(commands, tokens, SURE))[0];
+  return readLines(commands, sentence, matchPhrases(commands, [tokens, dropSmallWords(tokens)], SURE))[0];
 }
 
 /** A phrase that names so many words says more than another word for a command does. */
@@ -134,14 +134,19 @@ const QUESTIONS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-/** "Can you test storefront?" asks for it. */
+const POLITE = /\b(?:please|pls)\b/i;
+/** "Can you test storefront?" asks for it, and "can I pause it?" asks whether. */
 const REQUESTS: ReadonlySet<string> = new Set('can could would will please pls'.split(' '));
+const ASKERS: ReadonlySet<string> = new Set(['anybody', 'anyone', 'i', 'members', 'one', 'we']);
 
 /** @param typed as it came, with its question mark */
 export function isQuestion(typed: string): boolean {
-  const [first = ''] = spellSentence(splitTokens(typed.slice(0, 200)).slice(0, 1)).map(spellName);
+  const [first = '', second = ''] = spellSentence(splitTokens(typed.slice(0, 200)).slice(0, 2)).map(
+    spellName,
+  );
   if (QUESTIONS.has(first)) return true;
-  return /\?[\s"'”’)]{0,5}$/.test(typed.slice(-10)) && !REQUESTS.has(first);
+  const isRequest = (REQUESTS.has(first) && !ASKERS.has(second)) || POLITE.test(typed);
+  return /\?[\s"'”’)]{0,5}$/.test(typed.slice(-10)) && !isRequest;
 }
 
 const SMALL: ReadonlySet<string> = new Set(
@@ -149,6 +154,11 @@ const SMALL: ReadonlySet<string> = new Set(
   hey hi hello ok okay so well deckhand bot can could would will you i we want wanna like need lets let try some`
     .split(/\s+/)
     .filter(Boolean),
+);
+
+/** Words for what a channel follows. They are left out if nothing is called so. */
+const UNNAMED: ReadonlySet<string> = new Set(
+  'it this that site website app prod production page build deploy deployment release yet'.split(' '),
 );
 
 /** Leaves out words that say nothing, but not the values of options. */
@@ -161,6 +171,12 @@ const LOOKS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
+/** Leaves out "show me" before a question, as in "show me who is on it". */
+function dropLook([look = '', ...words]: readonly string[]): readonly string[] {
+  const asked = ['me', 'us'].includes(spellName(words[0] ?? '')) ? words.slice(1) : words;
+  return LOOKS.has(spellName(look)) && QUESTIONS.has(spellName(asked[0] ?? '')) ? asked : [];
+}
+
 /** A longer line is a sentence, whose last word is no command. */
 const MAX_REORDERED = 5;
 /** "show the projects", "add a server", "storefront activity" */
@@ -206,15 +222,24 @@ function indexPhrases(commands: readonly Command[]) {
   return index;
 }
 
-/** Command lines of the phrases that a sentence is, that which names most words first. */
-function matchPhrases(commands: readonly Command[], tokens: readonly string[], minWeight = 0): string[] {
-  const words = spellSentence(tokens).filter(Boolean);
-  return indexPhrases(commands)
-    .flatMap(({ command, phrase }) => {
-      const match = matchPhrase(phrase, words);
-      if (match === undefined || match.weight < minWeight) return [];
-      return { line: `${command.name} ${match.rest}`.trim(), weight: match.weight };
-    })
+/**
+ * Command lines of the phrases that a sentence is, that which names most words first.
+ * @param forms the sentence, with and without small words
+ */
+function matchPhrases(
+  commands: readonly Command[],
+  forms: ReadonlyArray<readonly string[]>,
+  minWeight = 0,
+): string[] {
+  return forms
+    .map((tokens) => spellSentence(tokens).filter(Boolean))
+    .flatMap((words) =>
+      indexPhrases(commands).flatMap(({ command, phrase }) => {
+        const match = matchPhrase(phrase, words);
+        if (match === undefined || match.weight < minWeight) return [];
+        return { line: `${command.name} ${match.rest}`.trim(), weight: match.weight };
+      }),
+    )
     .toSorted((one, other) => other.weight - one.weight)
     .map(({ line }) => line);
 }

@@ -1,3 +1,4 @@
+import { mayChange } from '../../commands/command.ts';
 import {
   isDurable,
   type Matched,
@@ -10,7 +11,7 @@ import {
 import type { CommandContext } from '../../commands/context.ts';
 import { findLikelyCommands } from '../../commands/likely-commands.ts';
 import { runnable } from '../../commands/permission.ts';
-import { type CommandLine, readCommandLine } from '../../commands/readings.ts';
+import { type CommandLine, readCommandLine, type Sentence } from '../../commands/readings.ts';
 import type { Registry } from '../../commands/registry.ts';
 import { resolveTarget } from '../../commands/targets/resolve-target.ts';
 import { readAccountName } from '../../commands/targets/targets.ts';
@@ -78,13 +79,16 @@ export async function handleText(context: RequestContext, request: Typed): Promi
     target: isSuggestion ? undefined : readTargetNames(matched),
     showProgress: respondWorking(workspace, invocation, command?.name),
     async handle() {
-      if (matched !== undefined && isSuggestion) return suggest(context, text);
+      if (matched !== undefined && isSuggestion) return suggest(context, line);
       try {
-        return await showReplyCard(context, await handleMatched(context, matched, { ...request, text }));
+        return await showReplyCard(
+          context,
+          await handleMatched(context, matched, { ...request, text, line }),
+        );
       } catch (error) {
         const other = await readAnew(context, line, error, request.others);
         if (other !== undefined) return other;
-        if (isSuggestion) return suggest(context, text);
+        if (isSuggestion) return suggest(context, line);
         throw error;
       }
     },
@@ -92,7 +96,7 @@ export async function handleText(context: RequestContext, request: Typed): Promi
       await followReply(context, reply, text);
       await removeWorking(workspace, invocation, request.isAnswer);
     },
-    explain: (error) => answerOrAsk(context, error, { ...request, text }, matched),
+    explain: (error) => answerOrAsk(context, error, line, request.isAnswer),
   });
 }
 
@@ -102,7 +106,12 @@ async function handleMatched(
   request: Typed,
 ): Promise<Reply> {
   const { registry, workspace } = context;
-  if (matched === undefined) throw unknownCommand(registry.commands, request.text);
+  if (matched === undefined) {
+    const named = request.line?.isQuestion
+      ? registry.commands.filter((one) => !mayChange(one))
+      : registry.commands;
+    throw unknownCommand(named, request.text);
+  }
   const text = replaceAddresses(request.text, matched.command, workspace.config.SERVICE_BASE_URL);
   const isPasted = text !== request.text;
   const { command, rest } = (isPasted ? routeCommand(registry.commands, text) : undefined) ?? matched;
@@ -154,13 +163,14 @@ export async function followReply(context: RequestContext, reply: Reply, text?: 
 async function answerOrAsk(
   context: RequestContext,
   error: unknown,
-  { text, isAnswer }: Typed,
-  matched: Matched | undefined,
+  line: CommandLine,
+  isAnswer: true | undefined,
 ): Promise<Reply> {
   const { workspace, invocation } = context;
+  const { text, matched } = line;
   const command = matched?.command.name ?? 'unknown';
   const retry = { text, isDurable: matched !== undefined && isDurable(matched) };
-  const question = await createQuestion(context, error, retry);
+  const question = await createQuestion(context, error, line, retry.isDurable);
   const put = matched?.command.isPosted === true ? askInChannel : respondPrivately;
   if (question === undefined) await respondFailure(context, error, { command }, retry);
   else
@@ -174,13 +184,15 @@ async function answerOrAsk(
 async function createQuestion(
   context: RequestContext,
   error: unknown,
-  { text, isDurable }: { text: string; isDurable: boolean },
+  line: Sentence,
+  isDurable: boolean,
 ): Promise<Message | undefined> {
+  const { text } = line;
   const { word, roles } = context.workspace;
   const { user, answerTs: thread } = context.invocation;
   if (error instanceof UnclearWords) {
     const next = error.next === undefined ? '' : ` Try ${code(`${word} ${error.next}`)}.`;
-    return (await suggest(context, text, `:warning: ${error.message}${next}`)).message;
+    return (await suggest(context, line, `:warning: ${error.message}${next}`)).message;
   }
   if (error instanceof ProjectNeeded) return chooseProjectMessage(error.projects, text, thread);
   if (error instanceof ServerNeeded)
@@ -198,12 +210,12 @@ const PROJECTS_WITHIN_MS = 1_000;
  */
 async function suggest(
   { registry, workspace, invocation }: { registry: Registry; workspace: Workspace; invocation: Invocation },
-  text: string,
+  { text, isQuestion }: Sentence,
   fault?: string,
 ): Promise<Extract<Reply, { kind: 'private' }>> {
   const allowed = await runnable(workspace, invocation, registry.commands);
   const projects = await indexProjects(workspace, invocation);
-  const likely = findLikelyCommands(allowed, text, projects);
+  const likely = findLikelyCommands(allowed, isQuestion ? `${text}?` : text, projects);
   const message = suggestionsMessage(workspace.word, likely, { fault: fault, thread: invocation.answerTs });
   return { kind: 'private', message };
 }
