@@ -45,6 +45,23 @@ const FAILED = new Set(['failed', 'failures', 'failure', 'errors']);
 const YESTERDAY = 'yesterday';
 const OTHER_SPAN = /^(?:(?:last |past )?\d* ?(?:h|d|w|m|y|hours?|days?|weeks?|months?|years?)|this year)$/;
 
+/** Days of the week, for phrases. */
+export const DAY_WORDS = 'monday|tuesday|wednesday|thursday|friday|saturday|sunday';
+/** Times that are no range, and that may be names. */
+const OTHER_TIMES: ReadonlySet<string> = new Set(
+  `since|until|tomorrow|tonight|weekend|january|february|march|april|may|june|july|august|september|october|november|december|${DAY_WORDS}`.split(
+    '|',
+  ),
+);
+
+/** True for words about a time that is no range, such as "since monday". */
+export function isOtherTime(words: string): boolean {
+  return words
+    .toLowerCase()
+    .split(' ')
+    .some((word) => OTHER_TIMES.has(word));
+}
+
 /** True for a span of time that is no range of Deckhand's. */
 export function isOtherSpan(words: string): boolean {
   return OTHER_SPAN.test(words.toLowerCase());

@@ -27,7 +27,7 @@ import type { CommandContext } from '../context.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
 import { resolveProjectOrServer, splitProjectAndServer } from '../targets/resolve-target.ts';
 import { findBoundProject, isEverything, namesProject, resolveServer } from '../targets/targets.ts';
-import { isOtherSpan, readActivityWords, wrongRange } from './activity-words.ts';
+import { DAY_WORDS, isOtherSpan, isOtherTime, readActivityWords, wrongRange } from './activity-words.ts';
 
 /** The service's own default. API 4.9 (docs/service-api.md). */
 const DEFAULT_RANGE = 'last_7_days';
@@ -58,8 +58,15 @@ export const activity = defineCommand({
     'show|see|get|list me|us? (yesterday|today)': '$1',
     'show|see|get|list? me|us? errors|failures': 'failed',
     'error|errors|failure log|logs|list': 'failed',
+    [`last|since|on|until|this? (yesterday|${DAY_WORDS}) *`]: '$1 $2',
     '(last|this|past) (week|month|quarter|year)': '$1 $2',
-    'who is deploying *': '',
+    'who is +': '$1',
+    'did|has|have anyone|anybody|somebody|someone|we|you|they deploy|deployed|ship|shipped|release|released *':
+      '$1',
+    'who|what is deploying|running *': '',
+    'any|is|are a|any|the|our? deploy|deploys|deployment|deployments|anyone|anybody|somebody running|deploying|ongoing|in|going *':
+      '',
+    'deploying now?': '',
     'what|anything happened|changed|happening|occurred|else|new *': '$1',
     'what is|was new|going|happening|up|on|latest on? *': '$1',
     'what did + deploy|deployed|do|ship|push|release *': '$1 $2',
@@ -68,6 +75,8 @@ export const activity = defineCommand({
     'who deployed|deploys|deploying|did|released|shipped|pushed what?': '',
     'who deployed|deploys|deploying|released|shipped|pushed today|yesterday|recently': '',
     'how many|often deploys|deployments|releases|failures|times *': 'stats $1',
+    'how many|often deploys|deployments|releases|failures did|do|have|has|were we|you|they|i|there? have|been|had|do|get|happen? *':
+      'stats $1',
     'how often *': 'stats',
     'how many + failed|fail|broke *': 'failed $2',
     'how are|did we|things|deployments|deploys doing|do|going|go *': 'stats $1',
@@ -92,6 +101,11 @@ export const activity = defineCommand({
     'my deploys|deployments|activity|releases|changes *': 'me $1',
     'what did i deploy|ship|do|push|break *': 'me $1',
     'log|logs|changes|changelog|diff of|for|on|from? *': '$1',
+    'release|change|deploy|deployment notes|log|logs|changes of|for|on? *': '$1',
+    'average|mean|median|typical|slowest|fastest|longest|shortest deploy|deploys|deployment|deployments|build|builds|recovery *':
+      'stats',
+    'how long do|does|did a|the|our? deploy|deploys|deployment|deployments|build|builds take|last *': 'stats',
+    'lead|cycle|deploy|recovery time|times *': 'stats $1',
   },
   summary: 'Shows what happened lately, and how deployments went',
   usage: '[range] [stats] [project|server|person|all]',
@@ -198,14 +212,27 @@ async function findSubject(
     if (server === undefined) return { account: used.name, project };
     return { account: used.name, project, server: await resolveServer(context, used, project, server) };
   } catch (error) {
-    const span = name.split(' ').find(isOtherSpan);
-    // No project has the name, so the person meant a range.
-    const isUnmatched = error instanceof UserError || error instanceof ServerNeeded;
-    if (isUnmatched && span !== undefined) throw wrongRange(`There is no range ${code(span, 40)}.`);
-    const people = isUnmatched ? await findPeople(context, account, name) : [];
-    if (people.length > 0) return { people };
+    if (error instanceof UserError || error instanceof ServerNeeded)
+      return { people: await expectPeople(context, account, name, error) };
     throw error;
   }
+}
+
+/**
+ * People of a name that no project has.
+ * @throws UserError if the words are a time, else the error of the search for a project
+ */
+async function expectPeople(
+  context: CommandContext,
+  account: Account,
+  name: string,
+  error: UserError | ServerNeeded,
+): Promise<string[]> {
+  const span = name.split(' ').find(isOtherSpan);
+  if (span !== undefined) throw wrongRange(`There is no range ${code(span, 40)}.`);
+  const people = await findPeople(context, account, name);
+  if (people.length > 0) return people;
+  throw isOtherTime(name) ? wrongRange(`There is no range ${code(name, 40)}.`) : error;
 }
 
 const MENTION = /^<?@([UW][A-Z0-9]+)(?:\|[^<>]*)?>?$/;

@@ -121,7 +121,10 @@ function readCadence(words: readonly string[]): Read {
 }
 
 function findDay(text = ''): (typeof WEEKDAYS)[number] | undefined {
-  const dayName = text.toLowerCase().replace(/^weekly:/, '');
+  const dayName = text
+    .toLowerCase()
+    .replace(/^weekly:/, '')
+    .replace(/days$/, 'day');
   return WEEKDAYS.find((day) => day === dayName || DAY_NAMES[day].toLowerCase() === dayName);
 }
 
