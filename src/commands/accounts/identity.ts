@@ -37,6 +37,7 @@ export const whoami = defineCommand({
   synonyms: ['who', 'profile', 'myself'],
   phrases: {
     'who am i *': '',
+    'am i connected|linked|logged|signed *': '',
     'my|show|what account|profile|role|roles|permissions|user|name|rights|key|is|am|are *': '',
     'what may|can i|do do|run|use *': '',
     'what is|are my role|roles|permissions|name|account|rights *': '',
@@ -70,6 +71,7 @@ export const me = defineCommand({
   phrases: {
     'my name is +': '$1',
     'i am called|named|known|also as? +': '$1',
+    'change|set|edit|update|show my? name': '',
     'forget|remove|release me|my|name name? *': 'none',
   },
   summary:

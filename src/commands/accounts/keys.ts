@@ -47,7 +47,9 @@ export const accounts = defineCommand({
   phrase: 'for accounts of the service',
   synonyms: ['account', 'keys'],
   phrases: {
-    'key|api|tokens|credentials|clients|customers key|keys|token? *': '',
+    'key|api|token|tokens|credentials|clients|customers key|keys|token? *': '',
+    'are we|you connected|linked *': '',
+    'connected|connection|connections': '',
     'which|what accounts|account *': '',
     'change|rotate|replace|renew|update the|our? key|keys|token': '',
     'switch|change|choose|default account|accounts *': '',
@@ -95,6 +97,19 @@ async function askAccount({ accounts }: Workspace): Promise<UserError> {
   return new UserError('Which account?', undefined, { choices });
 }
 
+/** "disconnect me" names no account. */
+const OWN: ReadonlySet<string> = new Set([
+  'account',
+  'it',
+  'key',
+  'me',
+  'mine',
+  'my',
+  'myself',
+  'this',
+  'us',
+]);
+
 export const disconnect = defineCommand({
   name: 'disconnect',
   phrase: 'for accounts of the service',
@@ -114,7 +129,8 @@ export const disconnect = defineCommand({
     if (accountText === undefined) throw await askAccount(workspace);
     const account = readAccountName(workspace, accountText);
     const keys = (await workspace.accounts.keys()).filter(({ name }) => name === account);
-    if (keys.length === 0) throw createUnknownAccount(account);
+    if (keys.length === 0)
+      throw OWN.has(account) ? await askAccount(workspace) : createUnknownAccount(account);
     const removable = await listRemovable(workspace, invocation, keys);
     const [first, ...others] = removable.map((key) => ({ ...key, id: makeKeyId(key) }));
     if (first === undefined) throw await lacking(workspace, 'admin', 'disconnect');

@@ -33,7 +33,7 @@ export const last = defineCommand({
     'what runs|sits|lives on|in? *': '$1',
     'what does|is + run|running|on|live': '$1',
     'when was|were|did|is + last|latest? deployed|released|updated|shipped|live|changed *': '$1',
-    'when was|is the? last|latest deploy|deployment|release of|for|on|to? *': '$1',
+    'when was|is the? last|latest successful|good|failed? deploy|deployment|release of|for|on|to? *': '$1',
     'when did + last? deploy|ship|change|go|release|live *': '$1',
     'when did|have we|you|they|i|somebody|someone|anybody last|deploy|deployed|ship|release deploy|ship|release|it? *':
       '$1',
@@ -43,6 +43,7 @@ export const last = defineCommand({
       '$1',
     'how is|are|was + doing|going|looking|now|today?': '$1',
     'status|state|health|condition|info|details of|for|on|about *': '$1',
+    'deploy|deploys|deployment|deployments|release status|state|progress of|for|on? *': '$1',
     'what about|is|happened|is up|going|wrong with|to|on|in +': '$1',
     'live|deployed|version|revision|commit|latest|current|release|deployment of|for|on|in|version|revision? +':
       '$1',

@@ -32,7 +32,6 @@ export const doctor = defineCommand({
     'version|status|health of|for? deckhand|you|bot *': '',
     'why is|are|does deckhand|you|it|bot not|slow|silent|quiet|down|broken *': '',
     'why do|does|did i|we|nothing|you not|get|hear|happen|nothing *': '',
-    'am i connected *': '',
     'check yourself|health|everything *': '',
     'self test|check *': '',
     'health check': '',

@@ -67,10 +67,11 @@ function pickContents({ cadence, zone, range, skipQuiet, account, project }: Cho
 const ADD_SYNONYMS = ['digest create', 'digest new', 'remind', 'reminder', 'schedule'];
 
 const OFTEN =
-  'daily|weekly|weekdays|hourly|every|each|on|mondays|monday|tuesday|wednesday|thursday|friday|saturday|sunday|mon|tue|wed|thu|fri';
+  'daily|weekly|weekdays|hourly|every|each|on|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|monday|tuesday|wednesday|thursday|friday|saturday|sunday|mon|tue|wed|thu|fri';
 const SUMMARY = 'digest|digests|report|reports|summary|summaries|recap|newsletter|stats';
 const DIGEST_PHRASES = {
   [`${SUMMARY} (${OFTEN}) +`]: '$1 $2',
+  [`${SUMMARY} at +`]: 'daily $1',
   [`${SUMMARY} ${OFTEN}|monthly`]: '',
   [`(${OFTEN}) ${SUMMARY} +`]: '$1 $2',
   [`${OFTEN}|monthly ${SUMMARY}`]: '',

@@ -64,6 +64,7 @@ export const quiet = defineCommand({
     'mute|silence|snooze|quiet us|notifications|alerts|everything|all|channel|it|this *': '$1',
     'stop talking|posting|spamming|alerting|shouting *': '$1',
     'pause|stop notifications|alerts for|until (for|until) +': '$1 $2',
+    'pause|suspend|hold|stop|enough (for|until|till) +': '$1 $2',
     'unmute|unsnooze|unsilence|unquiet *': 'off $1',
     'end quiet|mute|silence|snooze *': 'off',
     'speak|talk again|up': 'off',

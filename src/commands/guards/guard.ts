@@ -70,6 +70,7 @@ const guardRun = defineCommand({
   phrase: SCHEDULE_FACES.guard.phrase,
   shownAs: 'guard',
   synonyms: ['guard check', 'guard test'],
+  phrases: { 'run|rerun|trigger|execute guard|guards of|for|on? *': '$1' },
   summary: 'Tests the project of a guard now',
   usage: '[id|project]',
   role: 'operator',

@@ -53,6 +53,11 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
       'show|list|all|available commands|options|features *': '',
       'bug|feedback|complaint|suggestion *': '',
       'report bug|problem *': '',
+      'man|usage|docs|documentation|manual of|for|on? +': '$1',
+      'too|so many|much messages|notifications|alerts|posts|noise *': 'quiet',
+      'maintenance|downtime|ignore *': 'quiet',
+      'leave|uninstall|unsubscribe|kick|evict *': 'pause',
+      'go away *': 'pause',
     },
     summary: 'Shows what Deckhand can do, or how one command is used',
     usage: '[command|all]',
@@ -139,7 +144,8 @@ export const start = defineCommand({
       '',
     'what now|next|else|should *': '',
     'get|getting started *': '',
-    'list|show|get|see|display schedules|schedule|everything|all|subscriptions|setup|configuration|rules|what *':
+    'show|get|see|display all *': '',
+    'list|show|get|see|display schedules|schedule|everything|subscriptions|setup|configuration|rules|what *':
       '',
     'what is|are|do|did|does set|configured|watched|followed|scheduled|we|this|you|monitored|subscribed *':
       '',
@@ -147,11 +153,16 @@ export const start = defineCommand({
     'schedules|configuration': '',
     'where am i': '',
     'remove|delete +': '',
-    'clear|reset|undo|refresh|reload|update|leave *': '',
+    'clear|reset|undo|refresh|reload|update|sync|resync *': '',
+    'tomorrow|tonight|later|soon|upcoming *': '',
+    'next|this week|weekend|month': '',
+    'what about|is|happens tomorrow|tonight|next *': '',
+    'what is|does|do this|the? channel *': '',
     'join|invite|come *': '',
   },
   summary: 'Shows what to do next in this channel; so does the slash word alone',
   role: 'member',
+  isHarmless: true,
   handle: async (_, context) => ({ kind: 'private', message: await drawStart(context) }),
   actions: [
     // Refusals of every command have this button, in every channel.

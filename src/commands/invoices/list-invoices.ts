@@ -57,6 +57,8 @@ export const invoices = defineCommand({
     '(last|latest|this|next|previous) invoice|bill|invoices|bills': '',
     'vat|tax|taxes *': 'total $1',
     'do|does|did we|anybody owe *': 'unpaid',
+    'did|have|has i|we|you|they|anybody pay|paid *': 'total $1',
+    'which|what|any invoices|bills are|is|were? unpaid|open|overdue|due|outstanding *': 'unpaid',
   },
   summary: 'Lists the account’s invoices, sums those of a span of time, or sends you one as a PDF',
   usage: '[number|span of time|unpaid] [csv|pdfs|here]',

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { UnmatchedWords } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
+import { code } from '../../core/mrkdwn.ts';
 import { ChannelPage, channelTable } from '../../views/overview/channel-table.ts';
 import { findChannel } from '../../workspace/slack-channels.ts';
 import { defineButton } from '../action.ts';
@@ -39,7 +41,10 @@ async function readFilter(word: string, { workspace }: CommandContext): Promise<
   const [, id] = /^<#([CG][A-Z0-9]+)(?:\|[^<>]*)?>$/.exec(word) ?? [];
   if (id !== undefined || word === '') return id ?? '';
   const rows = await readChannels(workspace, { filter: word, mayBill: true });
-  return rows.length > 0 ? word : ((await findChannel(workspace.slack, word)) ?? word);
+  const channel = rows.length > 0 ? word : await findChannel(workspace.slack, word);
+  if (channel === undefined)
+    throw new UnmatchedWords(`Nothing is set up in any channel with ${code(word, 60)}.`, 'list all');
+  return channel;
 }
 
 async function drawPage(page: ChannelPage, { invocation, workspace }: CommandContext): Promise<Message> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AccountFailure, UserError } from '../../core/errors.ts';
+import { AccountFailure, UnmatchedWords, UserError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { bold, code } from '../../core/mrkdwn.ts';
 import { indexNames } from '../../core/names.ts';
@@ -32,6 +32,7 @@ export const projects = defineCommand({
     'apps|repos|sites|services|applications|repositories|all': '',
     'test|tests|check|ping|run|rerun|retest all|everything|each|every *': '',
     'which|what projects|apps|repos|sites|services *': '$1',
+    'list? all projects|apps|repos|sites|services': '',
     'add|create|new|make|import project|app|repo|site *': '',
     'project|projects|app list|add|create|new|all': '',
   },
@@ -152,6 +153,11 @@ async function findMentioned(
   }
 }
 
+/** Words after `deploy` that ask about deployments. */
+const ABOUT_DEPLOYMENTS: ReadonlySet<string> = new Set(
+  'changes frequency history in log logs notes progress rate state stats status time times'.split(' '),
+);
+
 /** People try this command, but the service's API cannot deploy. */
 export const deploy = defineCommand({
   name: 'deploy',
@@ -167,6 +173,7 @@ export const deploy = defineCommand({
       '$1',
     'redo|retry|rerun|repeat|run|start|trigger|do|make|kick|force deploy|deployment|release|off? *': '$1',
     'turn|switch off|on server *': '$1',
+    'undo|revert last|latest? deploy|deployment|release *': '$1',
   },
   summary: 'Says where deployments and rollbacks are started: Deckhand starts none',
   role: 'member',
@@ -179,6 +186,9 @@ export const deploy = defineCommand({
     const accounts = await workspace.accounts.list(invocation);
     if (accounts.length === 0) return replyPrivately(deployMessage({ word }));
     const account = await resolveAccount(context);
+    const [first = ''] = words?.toLowerCase().split(' ') ?? [];
+    if (ABOUT_DEPLOYMENTS.has(first) && !(await namesProject(context, account, first)))
+      throw new UnmatchedWords(`There is no command ${code(`deploy ${first}`)}.`, 'activity');
     const project = await findMentioned(context, account, words);
     const { SERVICE_BASE_URL: base } = config;
     const url =

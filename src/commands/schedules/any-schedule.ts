@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UserError } from '../../core/errors.ts';
+import { UnmatchedWords, UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/message.ts';
 import { code, unmarked } from '../../core/mrkdwn.ts';
 import { isAsleep, type Schedule } from '../../records/schedules.ts';
@@ -23,6 +23,8 @@ export const anyScheduleCommands: readonly Command[] = [
       'pause|suspend|hold|disable|stop|freeze everything|all|it|this|channel|posting|messages|bot|deckhand *':
         '',
       'stop|disable|off|halt|cancel|quit|enough|freeze': '',
+      'turn|switch off it|this|everything|all|channel|posting|messages|bot|deckhand? *': '',
+      'turn|switch it|this|everything|all|channel|posting|messages|bot|deckhand off *': '',
     },
     summary: 'Pauses a watch, guard or digest of this channel',
     usage: '[id|project]',
@@ -58,7 +60,7 @@ async function change(verb: Verb, nameOrId: string | undefined, context: Command
     throw new UserError(`Nothing is set up in this channel, so there is nothing to ${verb}.`, 'setup');
   const matches = here.filter((one) => nameOrId === undefined || isMeant(one, nameOrId));
   if (matches.length === 0)
-    throw new UserError(`This channel has no watch, guard or digest ${code(nameOrId, 40)}.`, 'start');
+    throw new UnmatchedWords(`This channel has no watch, guard or digest ${code(nameOrId, 40)}.`, 'start');
   const fitting = matches.filter((one) => isAsleep(one) === (verb === 'resume'));
   const [only, ...others] = fitting;
   if (only === undefined) throw new UserError(sayDone(verb), verb === 'pause' ? 'resume' : 'pause');

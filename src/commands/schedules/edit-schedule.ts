@@ -16,6 +16,7 @@ import { FormFault, type Submitted, type ViewState } from '../submission.ts';
 import { parseForm } from '../values.ts';
 import { replyWithEdited } from './change-replies.ts';
 import { ScheduleButton } from './schedule-commands.ts';
+import { schedulePhrases } from './schedule-phrases.ts';
 import { createRemovedError, expectAllowedThere, resolveSchedule } from './schedule-replies.ts';
 
 /** How schedules of a kind are edited in a form. */
@@ -64,6 +65,7 @@ export function editCommand<K extends ScheduleKind, Choices extends object>(
     name,
     phrase,
     shownAs: kind,
+    phrases: schedulePhrases(kind, 'edit'),
     summary: `Changes a ${noun} in a form`,
     usage: `[${names.join('|')}]`,
     role,

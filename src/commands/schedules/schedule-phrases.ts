@@ -8,7 +8,7 @@ const NOUNS: Readonly<Partial<Record<ScheduleKind, string>>> = {
   watch: 'watch|watches|watching|alerts|notifications|subscription|subscriptions|following',
 };
 
-type Verb = 'list' | 'pause' | 'resume' | 'remove';
+type Verb = 'list' | 'pause' | 'resume' | 'edit' | 'remove';
 
 /** Sentences for the commands of a kind of schedule. */
 export function schedulePhrases(kind: ScheduleKind, verb: Verb): Phrases {
@@ -19,10 +19,13 @@ export function schedulePhrases(kind: ScheduleKind, verb: Verb): Phrases {
       return {
         [`list|show|get|see|all|my|which|what|every ${noun} *`]: '',
         [`${noun} list|show|all|status|here`]: '',
-        ...(kind === 'digest' ? NEXT_DIGEST : {}),
+        [`is|are|do|does|has|have the|our|there|any|we|you|a|this? have|get? a|any|the? ${noun} *`]: '',
+        [`next|upcoming ${noun}`]: '',
+        [`when is|are|does|do|comes the|our|a? next? ${noun} *`]: '',
+        ...(kind === 'guard' ? { 'when is|are|comes the|our? next test|check|tests|checks *': '' } : {}),
         ...(kind === 'watch'
           ? {
-              'who|what watches|follows *': '',
+              'who|what is? watches|follows|watching|following|watched|followed *': '',
               'what are|do|is we|you|i|here watch|watching|follow|following|watched *': '',
               'watching|following|tracking': '',
             }
@@ -34,6 +37,13 @@ export function schedulePhrases(kind: ScheduleKind, verb: Verb): Phrases {
         [`turn|switch ${noun} off *`]: '$1',
         [`turn|switch off ${noun} *`]: '$1',
         [`${noun} off|suspend|disable *`]: '$1',
+      };
+    case 'edit':
+      return {
+        [`${CHANGE} the|our|my? ${kind} of|for|on? *`]: '$1',
+        [`${CHANGE} the|our|my? ${kind} to|at *`]: '',
+        [`${CHANGE} time|times|hour|hours|day|days|zone|timezone|mention|mentions|servers|frequency of|for? ${kind} *`]:
+          '$1',
       };
     case 'resume':
       return {
@@ -51,10 +61,7 @@ export function schedulePhrases(kind: ScheduleKind, verb: Verb): Phrases {
   }
 }
 
-const NEXT_DIGEST = {
-  'next|upcoming|change|move|reschedule digest|report|summary': '',
-  'when is|are|does|do|comes the|our? next? digest|digests|report|summary *': '',
-};
+const CHANGE = 'edit|change|modify|adjust|alter|update|move|reschedule';
 
 const UNWATCH = {
   'unwatch|unfollow|unsubscribe|untrack from|to|of? *': '$1',

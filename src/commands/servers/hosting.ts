@@ -32,7 +32,8 @@ export const hosting = defineCommand({
   synonyms: ['resources', 'managed servers', 'droplets', 'instances', 'vps'],
   shorthands: { regions: 'regions', sizes: 'sizes', plans: 'sizes', prices: 'sizes', pricing: 'sizes' },
   phrases: {
-    'what|how does|much|is a|the|do|are server|servers|hosting|vps cost|costs *': 'sizes',
+    'what|how much? is|does|do|are? a|the|one? server|servers|hosting|vps cost|costs? *': 'sizes',
+    'sync|resync|synchronise|synchronize server|servers|hosting *': '',
     'which|what|where regions|region|locations|datacenters *': 'regions',
     'which|what|server sizes|plans|prices|price *': 'sizes',
   },

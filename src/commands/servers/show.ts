@@ -21,8 +21,8 @@ export const serverShow = defineCommand({
     'what|which servers|hosts|machines|environments does|do|has|have|is|are|in|of|on|there|belong|for + have|there|in|on|to?':
       '$1',
     'which|what servers|hosts|machines|environments *': '',
-    'all servers|hosts|machines of|in|for? *': '$1',
-    'ssh|branch|branches of|to|on|for? *': '$1',
+    'list? all servers|hosts|machines of|in|for? *': '$1',
+    'ssh|branch|branches|ip|hostname|port|path of|to|on|for? *': '$1',
     'environments|nodes|boxes|targets|server|host|machine list|all?': '',
     'inspect|describe|info|details|about server|host|machine? +': '$1',
     'where does|is + live|run|deploy|deployed|hosted|running to?': '$1',

@@ -68,7 +68,9 @@ export const setup = defineCommand({
     'install|onboard': '',
     'set|setup up? this? channel *': '',
     'configure|edit|change setup|this? channel|notifications|alerts *': '',
-    'change|edit|add notifications|alerts|setup|watches|subscriptions *': '',
+    'change|edit|add notifications|alerts|setup|watches|subscriptions|schedule|schedules|mention|mentions *':
+      '',
+    'change|edit|set? working|quiet|office|business hours|time *': '',
     'new|add schedule|notification|notifications|alert|alerts *': '',
   },
   phrase: 'sets up all that this channel hears',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { WATCH_MODES, type WatchMode } from '../../core/choices.ts';
-import { UserError } from '../../core/errors.ts';
+import { UnmatchedWords, UserError } from '../../core/errors.ts';
 import type { Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { indexNames, isPattern, MAX_PATTERN, matchesPattern } from '../../core/names.ts';
@@ -224,7 +224,9 @@ async function resolveProjectAndMode(
     const isProject = () => resolveProject(context, project, SCHEDULES).then(Boolean, () => false);
     const isMistake = error instanceof UserError || error instanceof ServerNeeded;
     if (!isMistake || project === undefined || !(await isProject())) throw error;
-    throw new UserError(`${code(last, 40)} is not a mode. Use \`all\`, \`failures\` or \`transitions\`.`);
+    throw new UnmatchedWords(
+      `${code(last, 40)} is not a mode. Use \`all\`, \`failures\` or \`transitions\`.`,
+    );
   }
 }
 

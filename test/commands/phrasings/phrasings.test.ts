@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SpanStart, Tracing } from '../../../src/observability/tracing.ts';
 import { NO_TRACING } from '../../../src/observability/tracing.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
-import { ON_CALL, type Row, TYPED_FIRST, UNREAD } from './phrasings.ts';
+import { IN_PASSING, ON_CALL, type Row, TYPED_FIRST, UNREAD } from './phrasings.ts';
 
 let world: TestWorld;
 let commands: Array<{ name: string; outcome: string }> = [];
@@ -88,10 +88,31 @@ it.each(['mute 2h', 'snooze', 'mute storefront until monday', 'silence', 'be qui
   },
 );
 
+it.each([
+  'pause storefront?',
+  'mute storefront?',
+  'connect acme?',
+  'guard remove storefront?',
+  '@watch search?',
+])('the question "%s" gets help', async (typed) => {
+  const { last, text, form } = await type(typed);
+  expect(last?.name, text).toBe('help');
+  expect(form).toBeUndefined();
+});
+
+it('a question is not offered a command that changes something for a misspelt one', async () => {
+  expect((await type('pasue?')).text).not.toMatch(/Did you mean|pause/);
+});
+
+it('a misspelt project is offered by its name', async () => {
+  expect((await type('stroefront')).text).toContain('test storefront');
+});
+
 describe.each([
   ['as people typed them first', TYPED_FIRST],
   ['of somebody who has not read the help', UNREAD],
   ['of somebody on call', ON_CALL],
+  ['of a colleague in passing', IN_PASSING],
 ])('the words %s', (_, rows: readonly Row[]) => {
   it.each(rows)('"%s": %s %s', async (typed, outcome, command) => {
     const { text, last } = await type(typed);
