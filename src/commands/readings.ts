@@ -173,8 +173,8 @@ const LOOKS: ReadonlySet<string> = new Set(
 );
 /** Leaves out "show me" before a question, as in "show me who is on it". */
 function dropLook([look = '', ...words]: readonly string[]): readonly string[] {
-  const asked = ['me', 'us'].includes(spellName(words[0] ?? '')) ? words.slice(1) : words;
-  return LOOKS.has(spellName(look)) && QUESTIONS.has(spellName(asked[0] ?? '')) ? asked : [];
+  const rest = ['me', 'us'].includes(spellName(words[0] ?? '')) ? words.slice(1) : words;
+  return LOOKS.has(spellName(look)) && QUESTIONS.has(spellName(rest[0] ?? '')) ? rest : [];
 }
 
 /** A longer line is a sentence, whose last word is no command. */

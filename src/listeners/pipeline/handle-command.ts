@@ -107,10 +107,10 @@ async function handleMatched(
 ): Promise<Reply> {
   const { registry, workspace } = context;
   if (matched === undefined) {
-    const named = request.line?.isQuestion
+    const candidates = request.line?.isQuestion
       ? registry.commands.filter((one) => !mayChange(one))
       : registry.commands;
-    throw unknownCommand(named, request.text);
+    throw unknownCommand(candidates, request.text);
   }
   const text = replaceAddresses(request.text, matched.command, workspace.config.SERVICE_BASE_URL);
   const isPasted = text !== request.text;
