@@ -13,6 +13,8 @@ export interface PrivateList {
   isOperator: boolean;
   /** The commands of failures that the channel allows. */
   commands: ReadonlySet<string>;
+  /** True if it shows several failures, of which none is the first choice. */
+  hasSeveral?: boolean;
 }
 
 /** The command of each kind of failure. If it is switched off, nobody can use the buttons that it posted. */
@@ -87,7 +89,7 @@ function drawActs(
   const actionId = (name: string): string => (list === undefined ? name : `${name}#${suffix}`);
   const claim = button(owner === undefined ? label : 'Take over', actionId('episode:claim'), {
     value: { ...value, id, owner, list: list?.name },
-    ...(owner === undefined ? { style: 'primary' } : {}),
+    ...(owner === undefined && list?.hasSeveral !== true ? { style: 'primary' } : {}),
   });
   const option = (label: string, verb: Verb, ask?: true) => ({
     label,

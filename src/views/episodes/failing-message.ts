@@ -76,13 +76,14 @@ export function failureBlocks(
   isPlaced = false,
 ): KnownBlock[] {
   const rest = failures.slice(MAX_WITH_BUTTONS).map((one) => failureLine(one, isPlaced));
+  const drawn = { ...list, hasSeveral: failures.length > 1 };
   return [
     ...failures.slice(0, MAX_WITH_BUTTONS).flatMap((failure) => {
       const { key, subject, episode, outage } = failure;
       if (outage !== undefined)
         return [
           section(listRows(outage, [failureLine(failure, isPlaced)])),
-          ...(outage.person === undefined ? drawOutageButtons(outage, list) : []),
+          ...(outage.person === undefined ? drawOutageButtons(outage, drawn) : []),
         ];
       const { latest, diagnosis, items = [] } = episode;
       const failed = items.map((item) => ({ ...item, status: 'error' as const }));
@@ -90,7 +91,7 @@ export function failureBlocks(
       const details = subject.kind === 'reachability' ? [itemLines(failed)] : [...latest, ...tested];
       return [
         section(joinLinesWithin([failureLine(failure, isPlaced), ...details], 1000)),
-        ...(key === undefined ? [] : drawEpisodeButtons(key, subject, episode, list)),
+        ...(key === undefined ? [] : drawEpisodeButtons(key, subject, episode, drawn)),
       ];
     }),
     ...(rest.length === 0 ? [] : [section(joinLinesWithin(rest, LIMITS.sectionText))]),

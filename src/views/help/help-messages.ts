@@ -143,8 +143,9 @@ export interface StartView {
 export function startMessage(view: StartView): Message {
   const [sentence, ...next] = chooseNextStep(view);
   const help = context(`${code(`${view.word} help`)} lists all commands.`);
-  const message = say(sentence, ...buttons(...next), help);
   const { failures = [], settled = [], ages = [], list } = view.failing ?? {};
+  const steps = failures.length === 0 ? next : next.map((step) => step && makePlain(step));
+  const message = say(sentence, ...buttons(...steps), help);
   const more = settled.length === 0 ? [] : [settledWords({ failures, settled })];
   const below = notes(...more, ...listOldAges(ages).map((words) => `:hourglass: ${words}`));
   const rows = describeSetUp(view);
@@ -154,6 +155,11 @@ export function startMessage(view: StartView): Message {
   const blocks = [...failing, ...below, ...setUp, ...message.blocks];
   if (failing.length === 0 && setUp.length === 0) return { ...message, blocks };
   return { text, isTextWhole: true, blocks };
+}
+
+/** A failure comes first, so its button alone is the primary one. */
+function makePlain({ style: _, ...plain }: Button): Button {
+  return plain;
 }
 
 /** More rows are longer than a person reads here. */

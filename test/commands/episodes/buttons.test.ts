@@ -46,8 +46,8 @@ function readButtons(blocks: string) {
   return all;
 }
 
-const list = async (world: TestWorld, who: keyof typeof PEOPLE) =>
-  readButtons((await ask(world, '/deckhand failing', who)).replace(/^.*? (?=\[)/s, ''));
+const list = async (world: TestWorld, who: keyof typeof PEOPLE, command = 'failing') =>
+  readButtons((await ask(world, `/deckhand ${command}`.trim(), who)).replace(/^.*? (?=\[)/s, ''));
 
 describe('the message of a failure', () => {
   test.override({ connected: true });
@@ -75,6 +75,18 @@ describe('the message of a failure', () => {
     expect(await list(world, 'admin')).toEqual(['Take over', [...QUIET, 'Close']]);
     await open(world).channels.change(CHANNEL, () => ({ commands: ['failing'] }));
     expect(await list(world, 'admin')).toEqual([]);
+  });
+
+  test('is the one primary button of a private list, unless several failures are in it', async ({
+    world,
+  }) => {
+    const primary = async (command: string) =>
+      (await list(world, 'admin', command)).filter((label) => String(label).endsWith(' primary'));
+    await fail(world, 'deployments');
+    expect(await primary('')).toEqual(['I’m on it primary']);
+    await fail(world, 'reachability');
+    expect(await primary('failing')).toEqual([]);
+    expect(await primary('')).toEqual([]);
   });
 
   test('names and tells the person whom somebody took it over from', async ({ world }) => {
