@@ -21,7 +21,6 @@ export interface Targets {
   server: {
     account: Account;
     project: ProjectRef;
-    projectName: string | undefined;
     server: string | undefined;
   };
 }

@@ -109,22 +109,6 @@ export async function findProject(
 /** No project has the name. It may be that of a server. */
 export class NoSuchProject extends UnmatchedWords {}
 
-/** A sentence about other projects with the same name; empty if there are none. */
-export async function describeNamesakes(
-  projects: readonly Project[],
-  projectName: string | undefined,
-  bound: ProjectRef,
-): Promise<string> {
-  const fitting = projectName === undefined ? [] : (await indexNames(projects)).find(projectName);
-  const others = fitting.filter((project) => !isSameProject(project, bound));
-  if (others.length === 0) return '';
-  const keys = listFirst(
-    others.map(({ permalink }) => code(permalink)),
-    MAX_SHOWN,
-  );
-  return `${code(projectName)} is the permalink of ${bold(bound.name)} and the name of ${keys} too.`;
-}
-
 /** Maximum length of a permalink in the search for the nearest name. */
 const MAX_MISSPELT = 40;
 

@@ -15,7 +15,6 @@ import {
   ProjectsPage,
   projectsMessage,
 } from '../../views/projects/project-messages.ts';
-import { describeNamesakes } from '../../workspace/project-list.ts';
 import { defineButton, defineMenu } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
@@ -113,7 +112,6 @@ export const use = defineCommand({
       return replyPrivately(chooseProjectMessage(all, 'use', invocation.answerTs, UNBOUND));
     }
     const { account, project } = await resolveProject(context, projectName);
-    const projects = await workspace.projects.list(account);
     const { permalink, name } = project;
     await workspace.channels.change(channel, (current) => ({
       ...current,
@@ -121,8 +119,7 @@ export const use = defineCommand({
       project,
     }));
     const target = `${account.name}/${permalink}`;
-    const text =
-      `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) in ${code(account.name)}. ${await describeNamesakes(projects, projectName, project)}`.trim();
+    const text = `:pushpin: <@${user}> bound this channel to ${bold(name)} (${code(permalink)}) in ${code(account.name)}.`;
     const message = await offerCard(context, say(text));
     return { kind: 'channel', isDone: true, message, audit: { target } };
   },

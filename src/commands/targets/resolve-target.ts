@@ -44,7 +44,7 @@ export async function resolveTarget(
     case 'server': {
       const { projectName, server, account } = await splitNames(context, command, Names.parse(args));
       const here = account === undefined ? context : { ...context, account };
-      return { ...(await resolveProject(here, projectName, keyUse)), projectName, server };
+      return { ...(await resolveProject(here, projectName, keyUse)), server };
     }
   }
 }

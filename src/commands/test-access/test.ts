@@ -10,7 +10,6 @@ import { resumeTest, startTest } from '../../scheduler/test-access/start-test.ts
 import { readAddress } from '../../service/addresses.ts';
 import type { Project } from '../../service/projects.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
-import { say } from '../../views/blocks/make-blocks.ts';
 import { drawNotice } from '../../views/blocks/modal.ts';
 import { chooseProjectMessage } from '../../views/projects/project-messages.ts';
 import {
@@ -20,7 +19,6 @@ import {
   TestOrigin,
   testModal,
 } from '../../views/test-access/test-modal.ts';
-import { describeNamesakes } from '../../workspace/project-list.ts';
 import { type ActionContext, defineButton, redraw } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
@@ -67,12 +65,8 @@ export const test = defineCommand({
   durable: true,
   rest: true,
   args: z.object({ project: z.string().optional(), server: z.string().optional() }),
-  async handle(_, context, { account, project, projectName, server }) {
-    const reply = await startFromCommand(context, await resolveTestTarget(context, account, project, server));
-    const projects = projectName === undefined ? [] : await context.workspace.projects.list(account);
-    const namesakes = await describeNamesakes(projects, projectName, project);
-    if (namesakes === '') return reply;
-    return { kind: 'several', replies: [reply, replyPrivately(say(namesakes))], audit: reply.audit };
+  async handle(_, context, { account, project, server }) {
+    return startFromCommand(context, await resolveTestTarget(context, account, project, server));
   },
   actions: [
     // On lists and previews, which stay: a second click points to the run of the first one.
