@@ -1,3 +1,5 @@
+import { HOUR_MS } from './time/clock.ts';
+
 /**
  * Cleans foreign text (from the service, people, files) for Slack. `mrkdwn` is for places with markup,
  * `sanitize` for the rest. Views pass each foreign text through one of them.
@@ -100,6 +102,11 @@ export function dateTime(at: number | string): string {
 
 export function dateOnly(at: number | string): string {
   return token(at, '{date_short_pretty}');
+}
+
+/** A time, with its day if it is more than 12 hours before the other one. */
+export function timeBefore(at: number, later: number): string {
+  return later - at > 12 * HOUR_MS ? dateTime(at) : timeOnly(at);
 }
 
 export function timeOnly(at: number | string): string {
@@ -219,6 +226,17 @@ export function listFirst(texts: readonly string[], max: number, noun = 'more'):
 }
 
 /** "Deploy completed" */
+/** "a, b and c" */
+export function joinNames(names: readonly string[]): string {
+  return new Intl.ListFormat('en-GB').format(names);
+}
+
+/** "web-1, web-2 and 4 others" */
+export function joinFirst(names: readonly string[], max = 3): string {
+  const others = names.length - max + 1;
+  return joinNames(names.length > max ? [...names.slice(0, max - 1), `${others} others`] : names);
+}
+
 export function capitalised(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

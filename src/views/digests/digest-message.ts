@@ -4,6 +4,7 @@ import {
   code,
   count,
   dateTime,
+  joinFirst,
   joinLinesWithin,
   mrkdwn,
   toSentence,
@@ -226,14 +227,8 @@ function drawStillFailing(
   return [section(`*Still failing*\n${joinLinesWithin(lines, room, 'more')}`)];
 }
 
-const MAX_PARTS = 3;
-
-/** "web-1, web-2 and 4 others" */
 function nameParts(titles: readonly string[]): string {
-  const names = titles.map((title) => mrkdwn(title === 'Repository' ? 'the repository' : title, 40));
-  const others = names.length - MAX_PARTS + 1;
-  const some = names.length > MAX_PARTS ? [...names.slice(0, MAX_PARTS - 1), `${others} others`] : names;
-  return new Intl.ListFormat('en-GB').format(some);
+  return joinFirst(titles.map((title) => mrkdwn(title === 'Repository' ? 'the repository' : title, 40)));
 }
 
 /** "Billing API: 8 failed, last by Grace Park, passing again" */

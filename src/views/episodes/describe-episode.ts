@@ -1,9 +1,9 @@
 import {
   capitalised,
   count,
-  dateTime,
+  joinFirst,
   mrkdwn,
-  timeOnly,
+  timeBefore,
   toSentence,
   withoutStop,
 } from '../../core/mrkdwn.ts';
@@ -14,8 +14,6 @@ import { linkName } from '../blocks/page-links.ts';
 import { reasonWords } from '../test-access/items.ts';
 import { describeCommit, describeStep } from './describe-step.ts';
 
-/** Maximum number of servers in a headline; a count replaces the rest. */
-const MAX_NAMED = 3;
 const MAX_REASON = 200;
 
 /**
@@ -44,7 +42,7 @@ export function nameSubject({ name, account, isAccountShown = false, url }: Show
 function describeOpen(name: string, subject: Subject, episode: Episode): string {
   const { since, newsAt } = episode;
   const isOld = newsAt - since > 12 * HOUR_MS;
-  const from = isOld ? dateTime(since) : timeOnly(since);
+  const from = timeBefore(since, newsAt);
   const what = describeFailing(subject, episode);
   const again = episode.again === undefined ? '' : ` is ${failingAgain(episode.again)}`;
   if (subject.kind === 'reachability') return `${name}${again}: ${what} since ${from}`;
@@ -134,13 +132,6 @@ function isTest({ key }: FailedItem): boolean {
 function listNames(items: readonly FailedItem[], isWithin: boolean): string {
   const repository = isWithin ? 'the repository' : 'The repository';
   return joinFirst(items.map(({ key, title }) => (key === 'repository' ? repository : mrkdwn(title, 40))));
-}
-
-/** "web-1, web-2 and 4 others" */
-export function joinFirst(names: readonly string[], max = MAX_NAMED): string {
-  const others = names.length - max + 1;
-  const visible = names.length > max ? [...names.slice(0, max - 1), `${others} others`] : names;
-  return new Intl.ListFormat('en-GB').format(visible);
 }
 
 /** Why it fails, as the failed step and the latest test know it; mrkdwn. Empty if nothing is known. */

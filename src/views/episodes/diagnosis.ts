@@ -1,5 +1,5 @@
 import type { Message } from '../../core/message.ts';
-import { capitalised, count, mrkdwn, timeOnly, withoutStop } from '../../core/mrkdwn.ts';
+import { capitalised, count, joinNames, mrkdwn, timeOnly, withoutStop } from '../../core/mrkdwn.ts';
 import { isNamed } from '../../core/names.ts';
 import type { ProjectRef } from '../../core/project-ref.ts';
 import type { Diagnosis } from '../../records/episodes.ts';
@@ -91,10 +91,6 @@ function reachableWords(hasRepository: boolean, reachable: number, total: number
   const servers = total === 1 ? 'the server' : total === 2 ? 'both servers' : `all ${reachable} servers`;
   if (hasRepository) return `Repository and ${servers} are`;
   return `${capitalised(servers)} ${areOrIs(total)}`;
-}
-
-function joinNames(texts: readonly string[]): string {
-  return new Intl.ListFormat('en-GB').format(texts);
 }
 
 function areOrIs(amount: number, isOlder = false): string {

@@ -2,14 +2,14 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import {
   code,
   dateTime,
+  joinFirst,
   joinLinesWithin,
   mrkdwn,
   sanitize,
   takeStart,
-  timeOnly,
+  timeBefore,
   toSentence,
 } from '../../core/mrkdwn.ts';
-import { HOUR_MS } from '../../core/time/clock.ts';
 import type { Episode, News, ShownSubject, Subject } from '../../records/episodes.ts';
 import { roughly } from '../blocks/formats.ts';
 import { context, LIMITS, say, section } from '../blocks/make-blocks.ts';
@@ -19,7 +19,6 @@ import {
   describeReason,
   episodeText,
   failingAgain,
-  joinFirst,
   nameSubject,
 } from './describe-episode.ts';
 import { failedStepLines } from './describe-step.ts';
@@ -88,8 +87,7 @@ function describeLastGood({ lastGood }: ShownSubject, { since }: Episode): strin
   if (lastGood?.ref === undefined) return [];
   const { ref, user, at } = lastGood;
   const author = user === undefined ? '' : ` by ${mrkdwn(user, 30)}`;
-  const time = since - at > 12 * HOUR_MS ? dateTime(at) : timeOnly(at);
-  return [`Last good: ${code(takeStart(sanitize(ref), 7))}${author}, ${time}`];
+  return [`Last good: ${code(takeStart(sanitize(ref), 7))}${author}, ${timeBefore(at, since)}`];
 }
 
 /** Thread reply about a later failure, the recovery, or a click. */

@@ -5,21 +5,20 @@ import {
   bold,
   code,
   count,
-  dateTime,
+  joinFirst,
   joinLinesWithin,
   mrkdwn,
-  timeOnly,
+  timeBefore,
   toSentence,
   withoutStop,
 } from '../../core/mrkdwn.ts';
-import { HOUR_MS } from '../../core/time/clock.ts';
 import type { Episode, FailedItem, ShownSubject, Subject } from '../../records/episodes.ts';
 import type { OutageNews } from '../../records/outages.ts';
 import { roughly } from '../blocks/formats.ts';
 import { context, LIMITS, safeUrl, say, section } from '../blocks/make-blocks.ts';
 import { linkName } from '../blocks/page-links.ts';
 import { reasonWords } from '../test-access/items.ts';
-import { describeFailing, describeReason, joinFirst } from './describe-episode.ts';
+import { describeFailing, describeReason } from './describe-episode.ts';
 import { mentionWords, PAUSED_NOTE } from './episode.ts';
 import { drawOutageButtons, muteButtons } from './episode-buttons.ts';
 import { quietNote } from './quiet-note.ts';
@@ -83,11 +82,11 @@ export function describeOutage(outage: ShownOutage): string {
   const since = readSince(outage);
   if (failing.length > 0) {
     const recovered = amount - failing.length;
-    const isOld = Math.max(...members.map(({ episode }) => episode.newsAt)) - since > 12 * HOUR_MS;
+    const from = timeBefore(since, Math.max(...members.map(({ episode }) => episode.newsAt)));
     const verb = failing.length === 1 ? 'is' : 'are';
     const what = kind === 'deployments' ? 'failing' : 'unreachable';
     const more = recovered === 0 ? '' : ` (${recovered} recovered)`;
-    return `${projects(failing.length)} ${verb} ${what} since ${isOld ? dateTime(since) : timeOnly(since)}${more}${describeCommon(failing)}`;
+    return `${projects(failing.length)} ${verb} ${what} since ${from}${more}${describeCommon(failing)}`;
   }
   const endings = members.flatMap(({ episode }) => episode.ending ?? []);
   const closed = endings.filter((ending) => ending.kind === 'closed').length;
@@ -103,7 +102,7 @@ export function describeOutage(outage: ShownOutage): string {
 /** "Billing API since 20:40, Storefront since 21:10"; mrkdwn. */
 function describeStillFailing(failing: readonly ShownMember[], endedAt: number): string {
   const describe = ({ subject, episode: { since } }: ShownMember): string =>
-    `${linkName(mrkdwn(subject.name, 80), subject.url)} since ${endedAt - since > 12 * HOUR_MS ? dateTime(since) : timeOnly(since)}`;
+    `${linkName(mrkdwn(subject.name, 80), subject.url)} since ${timeBefore(since, endedAt)}`;
   return failing.map(describe).join(', ');
 }
 

@@ -1,5 +1,5 @@
 import { type WatchMode, WEEKDAYS, type Weekday } from '../../core/choices.ts';
-import { bold, capitalised, code, count, duration, listFirst, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, capitalised, code, count, duration, joinNames, listFirst, mrkdwn } from '../../core/mrkdwn.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import { type Cron, parseCron } from '../../core/time/cron.ts';
 import { CronError } from '../../core/time/zone.ts';
@@ -130,7 +130,7 @@ function describeCron(line: string): string {
   const [minute = 0, ...others] = minutes;
   if (days === undefined || others.length > 0 || hours.length > MAX_TIMES) return `at ${code(line, 100)}`;
   const times = hours.map((hour) => [hour, minute].map((part) => `${part}`.padStart(2, '0')).join(':'));
-  return `${days} at ${joined(times)}`;
+  return `${days} at ${joinNames(times)}`;
 }
 
 /** Undefined for an invalid line, because a list must show it too. */
@@ -166,10 +166,5 @@ function describeDays(weekdays: readonly number[]): string | undefined {
   if (weekdays.length === 7) return 'every day';
   if (weekdays.join('') === '12345') return 'from Monday to Friday';
   const names = weekdays.flatMap((day) => WEEKDAYS[(day + 6) % 7] ?? []).map((day) => DAY_NAMES[day]);
-  return names.length <= 3 ? `every ${joined(names)}` : undefined;
-}
-
-/** "a, b and c" */
-function joined(texts: readonly string[]): string {
-  return new Intl.ListFormat('en-GB').format(texts);
+  return names.length <= 3 ? `every ${joinNames(names)}` : undefined;
 }

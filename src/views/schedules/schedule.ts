@@ -7,6 +7,7 @@ import {
   count,
   dateTime,
   joinLinesWithin,
+  joinNames,
   truncate,
   unmarked,
 } from '../../core/mrkdwn.ts';
@@ -168,7 +169,7 @@ export function nameSchedules(schedules: readonly Schedule[]): string {
       ? SCHEDULE_FACES.invoices.noun
       : count(length, SCHEDULE_FACES[kind].noun, SCHEDULE_FACES[kind].plural),
   );
-  return new Intl.ListFormat('en-GB').format(kinds);
+  return joinNames(kinds);
 }
 
 /** Scope of a list. Its buttons carry it, so that a click draws the same list again. */

@@ -1,7 +1,7 @@
 import type { Button } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { describeList } from '../../core/message-text.ts';
-import { capitalised, code, count, duration, listFirst, mrkdwn } from '../../core/mrkdwn.ts';
+import { capitalised, code, count, duration, joinNames, listFirst, mrkdwn } from '../../core/mrkdwn.ts';
 import { isSameProject } from '../../core/project-ref.ts';
 import type { Pages } from '../../core/service-pages.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
@@ -105,7 +105,7 @@ export function setUpLine(
 ): Message {
   const done = Object.entries(changes).filter(([, some]) => some.length > 0);
   const phrases = done.map(([verb, some]) => `${verb} ${nameSchedules(some)}`);
-  const line = `:gear: <@${user}> ${new Intl.ListFormat('en-GB').format(phrases)}.`;
+  const line = `:gear: <@${user}> ${joinNames(phrases)}.`;
   return say([line, note].filter(Boolean).join(' '));
 }
 
@@ -228,7 +228,7 @@ function describeOthers(schedules: readonly Schedule[]): string[] {
 function listNames(names: readonly string[]): string {
   const unique = [...new Set(names)];
   if (unique.length > MAX_NAMES) return listFirst(unique, MAX_NAMES);
-  return new Intl.ListFormat('en-GB').format(unique);
+  return joinNames(unique);
 }
 
 /** The whole card for phones and screen readers: its sentences and its rows. */

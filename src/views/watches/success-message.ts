@@ -1,12 +1,10 @@
 import type { Message } from '../../core/message.ts';
 import { describeList } from '../../core/message-text.ts';
-import { code, count, dateTime, mrkdwn, timeOnly } from '../../core/mrkdwn.ts';
-import { HOUR_MS } from '../../core/time/clock.ts';
+import { code, count, joinFirst, mrkdwn, timeBefore } from '../../core/mrkdwn.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import { revisionWords, rewindWords } from '../activity/activity-message.ts';
 import { packed } from '../blocks/lists.ts';
 import { context, section } from '../blocks/make-blocks.ts';
-import { joinFirst } from '../episodes/describe-episode.ts';
 
 /** Lines in a message. */
 export const MAX_SUCCESS_LINES = 20;
@@ -24,7 +22,7 @@ export function successLine(
   { name, now }: { name: string; now: number },
 ): string {
   const { properties, created_at: at } = event;
-  const time = now - Date.parse(at) > 12 * HOUR_MS ? dateTime(at) : timeOnly(at);
+  const time = timeBefore(Date.parse(at), now);
   const describePerson = (name: string): string => {
     const user = findMentioned(name);
     return user === undefined ? mrkdwn(name, 30) : `<@${user}>`;
