@@ -37,6 +37,8 @@ describe('linking', () => {
   it('goes once from the command through the browser to a direct message, with no secret anywhere, and is seen and taken back', async () => {
     await world.connect();
     expect(await ask(world, '/deckhand whoami')).toContain('is not linked');
+    const identity = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1)?.text ?? '';
+    expect(identity.split('in Deckhand')).toHaveLength(2);
     const start = await linkButton(world);
     const away = await browser.go(start);
     const authorise = new URL(away.location);

@@ -26,16 +26,17 @@ export function profileMessage(view: ProfileView): Message {
   const name = [profile.first_name, profile.last_name].filter(Boolean).join(' ');
   const role = roles.length === 0 ? 'member' : roles.join(', ');
   const email = profile.email_address || key.email;
-  const who = `${bold(name || email)}  ${mrkdwn(email, 200)}`;
+  const owner = `${bold(name || email)}  ${mrkdwn(email, 200)}`;
+  const who = `You are <@${view.user}>, ${role} in Deckhand.${link === undefined ? '' : ` ${link}`}`;
   const lines = [
-    `You are <@${view.user}>, ${role} in Deckhand.${link === undefined ? '' : ` ${link}`}`,
-    `:key: You use ${key.purpose === 'mine' ? 'your own' : `the ${key.purpose}`} key, ${who}`,
+    who,
+    `:key: You use ${key.purpose === 'mine' ? 'your own' : `the ${key.purpose}`} key, ${owner}`,
     `Account ${bold(profile.account.name || account)} (${code(account)})`,
     profile.account.suspended && ':warning: The account is suspended.',
     profile.account.trialling && 'The account is in its trial period.',
   ];
   return {
-    text: `You are <@${view.user}>, ${role} in Deckhand`,
+    text: who,
     blocks: [
       section(lines.filter(Boolean).join('\n')),
       ...buttons(key.purpose !== 'mine' && button('Use my own', 'connect:open', { value: { account } })),
