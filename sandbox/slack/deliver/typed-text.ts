@@ -39,20 +39,21 @@ function encodeNames(
   mention: (id: string, name: string) => string,
 ): string {
   return text
-    .replace(/(?<![\w@])@([\w.-]+)/g, (whole, name: string) => {
+    .replace(/(?<![\w@])@([\w-]+(?:\.[\w-]+)*)/g, (whole, name: string) => {
       const id = userNamed(world, workspace, channel, name);
       return id ? mention(id, name) : whole;
     })
     .replace(/(?<![\w#&])#([\w-]+)/g, (whole, name: string) => {
-      const found = findByName(workspace, name);
-      return found ? `<#${found.id}|${name}>` : whole;
+      const found = findByName(workspace, name.toLowerCase());
+      return found ? `<#${found.id}|${found.name}>` : whole;
     });
 }
 
-/** Somebody of the channel, or else of the workspace. */
+/** Somebody of the channel, or else of the workspace, in capitals too. */
 function userNamed(world: World, workspace: Workspace, channel: Channel, name: string): string | undefined {
-  const near = [...channel.members].find((id) => findSeated(world, workspace, id)?.person.name === name);
-  return near ?? [...workspace.people.values()].find((person) => person.name === name)?.id;
+  const wanted = name.toLowerCase();
+  const near = [...channel.members].find((id) => findSeated(world, workspace, id)?.person.name === wanted);
+  return near ?? [...workspace.people.values()].find((person) => person.name === wanted)?.id;
 }
 
 export function unescapeText(text: string): string {

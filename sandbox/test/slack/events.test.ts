@@ -93,6 +93,7 @@ it('an edit that adds a mention is an `app_mention` with `edited`', async () => 
 it.each([
   ['a < b & c > d', 'a &lt; b &amp; c &gt; d'],
   ['@max, see #deploys.', '<@U0MAX>, see <#C0DEPLOY|deploys>.'],
+  ['#Deploys is for @Max.', '<#C0DEPLOY|deploys> is for <@U0MAX>.'],
   ['mail max@max.example, @nobody, #max', 'mail max@max.example, @nobody, #max'],
   ['<@U0MAX>', '&lt;@U0MAX&gt;'],
   ['(see https://a.example/?b=1&c=#2).', '(see <https://a.example/?b=1&amp;c=#2>).'],
