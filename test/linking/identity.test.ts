@@ -111,7 +111,7 @@ describe('a service that says who is linked', () => {
     const name = 'Ben Builder';
     token({ email: BOOKS.email, name });
     expect((await linkBen()).replaceAll('\u2060', '')).toContain(`You are ${name} (${BOOKS.email})`);
-    expect(await ask(world, '/deckhand me')).toContain(`says *${name}* did something`);
+    expect(await ask(world, '/deckhand me')).toContain(`a deployment by *${name}* fails`);
     expect(await ask(world, `/deckhand me ${name}`, 'admin')).toContain('has claimed the name');
     await ask(world, '/deckhand unlink');
     expect(await ask(world, `/deckhand me`)).toContain('Choose your name');
@@ -121,9 +121,9 @@ describe('a service that says who is linked', () => {
     await world.app.workspaces.open(TEAM).names.claim(ACCOUNT, PEOPLE.admin, 'Ben Builder');
     token({ name: 'Ben Builder' });
     expect(await linkBen()).toContain('You are Ben Builder');
-    expect(await ask(world, '/deckhand me', 'admin')).toContain('says *Ben Builder* did something');
+    expect(await ask(world, '/deckhand me', 'admin')).toContain('a deployment by *Ben Builder* fails');
     await ask(world, '/deckhand unlink');
-    expect(await ask(world, '/deckhand me', 'admin')).toContain('says *Ben Builder* did something');
+    expect(await ask(world, '/deckhand me', 'admin')).toContain('a deployment by *Ben Builder* fails');
   });
 
   it.each([

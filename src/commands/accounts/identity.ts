@@ -75,7 +75,7 @@ export const me = defineCommand({
     'forget|remove|release me|my|name name? *': 'none',
   },
   summary:
-    'Claims your name at the service, so that watches mention you when your deployments fail, or with `--all` always; alone it shows your name',
+    'Claims your name at the service, so that watches mention you when your deployments fail, or with `--all` always. Alone it shows your name',
   usage: '<name>|none [--all]',
   examples: ['me Kim Lee', 'me Kim Lee --all', 'me none'],
   role: 'member',

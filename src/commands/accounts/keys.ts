@@ -338,7 +338,7 @@ function createKeyFault(error: ServiceError, text: string, apiKey: string): Form
       // The specification gives keys 40 characters, so a rejected key of another length was cut off.
       if (apiKey.length === API_KEY_LENGTH) return new FormFault({ api_key: unmarked(text) });
       return new FormFault({
-        api_key: `API keys have ${API_KEY_LENGTH} characters; this has ${apiKey.length}. Copy it again.`,
+        api_key: `API keys have ${API_KEY_LENGTH} characters, and this has ${apiKey.length}. Copy it again.`,
       });
     case 'account_not_found':
     case 'api_access_restricted':

@@ -155,7 +155,7 @@ async function checkPushes({ workspace }: Examination): Promise<Finding[]> {
       ? 'do not arrive, so it is polled every minute'
       : 'go to an old address of Deckhand';
     const what = `Calls about ${code(project.permalink, 60)} in ${code(account)}`;
-    return { what, health: 'limited', text: `${fault}; ${next}` };
+    return { what, health: 'limited', text: `${fault}. ${next}` };
   });
   return findings.filter((finding) => finding !== undefined);
 }
@@ -174,7 +174,7 @@ async function checkJobs({ workspace }: Examination): Promise<Finding[]> {
 }
 
 function describeUnreadable(what: string): Finding {
-  const text = 'cannot be read; set up again what is missing, or ask whoever runs Deckhand';
+  const text = 'cannot be read. Set up again what is missing, or ask whoever runs Deckhand';
   return { what, health: 'broken', text };
 }
 
@@ -211,7 +211,7 @@ async function checkAccounts(context: Examination): Promise<Finding[]> {
     ({ purpose, createdBy }) => purpose !== 'mine' || createdBy === (user ?? createdBy),
   );
   if (usable.length === 0) {
-    const text = `none is connected; an admin can run ${code(`${workspace.word} connect`)}`;
+    const text = `none is connected. An admin can run ${code(`${workspace.word} connect`)}`;
     return [{ what: 'Accounts', health: 'limited', text }];
   }
   const [acting, forInvoicesToo] = await Promise.all(
@@ -249,8 +249,8 @@ async function checkKey(
   const hosting: Permission = {
     name: 'Managed hosting',
     read: listHostedResources,
-    granted: isEnabled ? 'the key may use it' : { limited: `is not enabled; ${enroll} enables it` },
-    refused: 'the key may not use it; its owner needs that permission at the service',
+    granted: isEnabled ? 'the key may use it' : { limited: `is not enabled. ${enroll} enables it` },
+    refused: 'the key may not use it. Its owner needs that permission at the service',
   };
   const permissions = await Promise.all([
     ...(readsInvoices ? [checkPermission(context, account, INVOICE_LIST)] : []),
@@ -276,7 +276,7 @@ const INVOICE_LIST: Permission = {
   name: 'Invoices',
   read: listInvoices,
   granted: 'the key may read them',
-  refused: 'the key may not read them; only the key of a billing manager may',
+  refused: 'the key may not read them. Only the key of a billing manager may',
 };
 
 function checkPermission(

@@ -30,7 +30,7 @@ export const claim = defineCommand({
     'assign it|this|to|+ to? me': '',
     'ack|acknowledge|acking|claim failure|incident|alert of|for|on? *': '$1',
   },
-  summary: 'Says that you are on the failure in this channel, as “I’m on it” does; `over` takes it over',
+  summary: 'Says that you are on the failure in this channel, as “I’m on it” does. `over` takes it over',
   usage: '[over] [project]',
   examples: ['claim', 'claim storefront', 'claim over'],
   role: 'member',

@@ -64,7 +64,8 @@ export const failing = defineCommand({
     'it is|was fixed|done|resolved|solved|ok|fine|over|back *': '',
     'page|pages|escalate|escalation|escalations *': '',
   },
-  summary: 'Shows what fails now in this channel, since when, and who is on it; or in all accounts',
+  summary:
+    'Shows what fails now in this channel, since when, and who is on it, or what fails in all accounts',
   usage: '[project|all]',
   role: 'member',
   rest: true,

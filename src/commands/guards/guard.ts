@@ -87,7 +87,7 @@ const guardRun = defineCommand({
       throw new UserError(`Paused ${whyPaused(guard.state)}: ${described}.`, 'guard resume');
     await runGuard(workspace, guard.id, invocation.requestId);
     const list = code(`${workspace.word} guard list`);
-    const result = `You hear only if something is unreachable; ${list} has the result.`;
+    const result = `You hear only if something is unreachable. ${list} has the result.`;
     const audit = describeChange('guard run', guard);
     const message = say(`:shield: <@${invocation.user}> started ${described}. ${result}`);
     if (guard.channel !== invocation.channel) return replyPrivately(message, audit);

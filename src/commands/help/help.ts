@@ -160,7 +160,7 @@ export const start = defineCommand({
     'what is|does|do this|the? channel *': '',
     'join|invite|come *': '',
   },
-  summary: 'Shows what to do next in this channel; so does the slash word alone',
+  summary: 'Shows what to do next in this channel, as the slash word alone does',
   role: 'member',
   isHarmless: true,
   handle: async (_, context) => ({ kind: 'private', message: await drawStart(context) }),

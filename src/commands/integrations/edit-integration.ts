@@ -51,7 +51,7 @@ export const integrationEdit = defineCommand({
   name: 'integration edit',
   phrase: 'sends deployments to your other tools',
   shownAs: 'integration',
-  summary: 'Changes an integration; only what you change is sent',
+  summary: 'Changes an integration, and sends only what you change',
   usage: '[id] [project]',
   examples: ['integration edit', 'integration edit k3m9x'],
   role: 'operator',

@@ -133,8 +133,9 @@ export function mentionWords(
   account: string,
   { name, isForAll = false }: Pick<Claim, 'name' | 'isForAll'>,
 ): string {
-  const what = isForAll ? 'did something' : 'did something that failed';
-  return `You are mentioned when ${code(account)} says ${bold(name, 100)} ${what}.`;
+  const who = bold(name, 100);
+  const when = isForAll ? `${who} does something in` : `a deployment by ${who} fails in`;
+  return `You are mentioned when ${when} ${code(account)}.`;
 }
 
 /** Asks for a confirmation before a person claims a name that no event holds. */

@@ -1,5 +1,5 @@
 import type { Message } from '../../core/message.ts';
-import { bold, code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Pages } from '../../core/service-pages.ts';
 import type { Coverage } from '../../records/ledger.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
@@ -70,7 +70,7 @@ export function lastMessage(
 /** @param title the server's name; mrkdwn */
 function describeServer({ server, live, before, today, failure }: LiveServer, title: string): string {
   const name = server === '' ? 'No server named' : title;
-  const more = today === 0 ? '' : `  ${today} more today`;
+  const more = today === 0 ? '' : ` (${count(today, 'other deployment')} today)`;
   const lines = [
     live === undefined
       ? `${name}: no deployment that succeeded is known`

@@ -198,7 +198,7 @@ function sayNothingFails(
   if (followers.length > 0 || settled.length > 0) return `No failure is open here${asOf}.`;
   const first = code(`${word} ${isDirect(channel) ? 'watch mine' : 'watch <project>'}`);
   const then = isDirect(channel)
-    ? 'sends you your own failures; App Home shows those of channels'
+    ? 'sends you your own failures, and App Home shows those of channels'
     : 'follows a project';
   // The channel is bound to a project.
   if (ages.length > 0) return `No failure is open here${asOf}. Nothing posts one here yet: ${first} ${then}.`;

@@ -91,7 +91,7 @@ export function helpAllMessage(groups: readonly HelpGroup[], word: string): Mess
     section(`*${title}*`),
     ...commandTable(commands, word),
   ]);
-  const account = `${code('--account <name>')} picks an account where you have several.`;
+  const account = `${code('--account <name>')} picks an account if you have several.`;
   return headed(TITLE, ...tables, context(account));
 }
 

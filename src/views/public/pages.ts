@@ -53,8 +53,8 @@ export function privacyPage(days: Retention): Page {
         title: 'Stored until the app is uninstalled, or earlier where you remove it',
         items: [
           'The workspace’s installation: its name, who installed Deckhand, and its tokens, which are encrypted.',
-          'Each connected account of the deployment service: its name, e-mail address and API key. The key is encrypted; disconnecting the account deletes it.',
-          'Your link to your own user at the service, if you made one: your name and e-mail address there, and no token; unlinking deletes them.',
+          'Each connected account of the deployment service: its name, e-mail address and API key. The key is encrypted. Disconnecting the account deletes it.',
+          'Your link to your own user at the service, if you made one: your name and e-mail address there, and no token. Unlinking deletes them.',
           'The name at the service that you claimed, until you give it up.',
           'Ids of channels, people and groups with their roles and settings.',
           'The schedules that you set up, with their projects and servers and with what they last told of: names, revisions, results. Integrations that you set up: their name, type and identifier. Names of servers that were created or shown here.',

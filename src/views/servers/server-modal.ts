@@ -217,7 +217,7 @@ function endModal(draft: Draft, text: string, next: readonly KnownBlock[]): Moda
 }
 
 export function creatingNotice(name: string): ModalView {
-  const text = `:hourglass_flowing_sand: Asking the service for ${bold(name)}… You can close this; the channel shows the outcome.`;
+  const text = `:hourglass_flowing_sand: Asking the service for ${bold(name)}… You can close this. The channel shows the outcome.`;
   return notice(SERVER_ADD_TITLE, text);
 }
 

@@ -24,9 +24,9 @@ describe('me', () => {
   }) => {
     expect(await ask(world, '/deckhand me Kim Lee')).toContain('No recent event in `acme` names *Kim Lee*.');
     expect([...(await workspaceOf(world).names.mentions(ACCOUNT))]).toEqual([]);
-    expect(await claim(world, 'Kim Lee')).toContain('says Kim Lee did something');
+    expect(await claim(world, 'Kim Lee')).toContain('a deployment by Kim Lee fails');
     await claim(world, 'Kim Other');
-    expect(await ask(world, '/deckhand me')).toContain('says *Kim Other* did something');
+    expect(await ask(world, '/deckhand me')).toContain('a deployment by *Kim Other* fails');
     expect(await ask(world, '/deckhand me none')).toContain('do not mention you any more');
     expect(await ask(world, '/deckhand me none')).toContain('You have no name in `acme`');
     const entries = (await workspaceOf(world).audit.latest(3)).map(({ entry }) => entry);
@@ -53,7 +53,7 @@ describe('me', () => {
     await world.slack.until(() =>
       world.slack.ephemerals(TEAM, PEOPLE.admin).some(({ text }) => text.includes('is free again')),
     );
-    expect(await claim(world, 'Kim Lee', 'billing')).toContain('says Kim Lee did something');
+    expect(await claim(world, 'Kim Lee', 'billing')).toContain('a deployment by Kim Lee fails');
   });
 });
 

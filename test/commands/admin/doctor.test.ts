@@ -27,7 +27,7 @@ describe('doctor', () => {
     const { world: service } = world.service;
     service.updateAccount({ account: ACCOUNT, betaFeatures: false });
     expect(await ask(world, '/deckhand doctor')).toContain(
-      '*Managed hosting of `acme`*  is not enabled; `/deckhand beta enroll` enables it',
+      '*Managed hosting of `acme`*  is not enabled. `/deckhand beta enroll` enables it',
     );
     expect(service.state.accounts.get(ACCOUNT)?.betaFeatures).toBe(false);
     service.updateAccount({ account: ACCOUNT, betaFeatures: true });
@@ -35,7 +35,7 @@ describe('doctor', () => {
     const said = await ask(world, '/deckhand doctor');
     expect(said).toContain('Nothing is broken');
     expect(said).toContain(':information_source: *Invoices of `acme`*  the key may not read them');
-    expect(said).toContain('only the key of a billing manager may');
+    expect(said).toContain('Only the key of a billing manager may');
     expect(said).toContain(':information_source: *Managed hosting of `acme`*  the key may not use it');
   });
 
@@ -102,7 +102,7 @@ ok     The service also offers: ${OFFERS}
     const { close } = await openBackend(STORE_URL, { clock: systemClock });
     await close();
     const { code, out } = await callProgram(DOCTOR, [], env);
-    expect(out).toContain('note   Accounts: none is connected; an admin can run /deckhand connect\n');
+    expect(out).toContain('note   Accounts: none is connected. An admin can run /deckhand connect\n');
     expect([code, out]).toEqual([0, expect.not.stringContaining('FAULT')]);
 
     // The other checks need no Slack.

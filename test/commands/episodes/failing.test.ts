@@ -236,7 +236,7 @@ describe('failing', () => {
     const inDirect = (who: Who) =>
       answerTo(world, who, () => world.as(who).command(direct, '/deckhand failing'));
     expect(await inDirect('member')).toContain(
-      '`/deckhand watch mine` sends you your own failures; App Home shows',
+      '`/deckhand watch mine` sends you your own failures, and App Home shows',
     );
     await note(world, { channel: direct, person: PEOPLE.member, name: 'Mine' });
     const said = await inDirect('member');

@@ -53,7 +53,9 @@ describe('help', () => {
     const { channels } = world.app.workspaces.open(TEAM);
     await channels.change(CHANNEL, (current) => ({ ...current, commands: ['activity'] }));
     expect(await ask(world, '/deckhand help')).not.toContain('`test`');
-    expect(await ask(world, '/deckhand help all')).toContain('/deckhand invoices notify');
+    const all = await ask(world, '/deckhand help all');
+    expect(all).toContain('/deckhand invoices notify');
+    expect(all, 'a semicolon outside an entity').not.toMatch(/(?<!&\w+);/);
   });
 
   test.for([

@@ -291,7 +291,7 @@ describe('a digest since the last one', () => {
       /\*1 outage\*\\n:large_green_circle: Storefront: web-1 and web-2 were unreachable for 3 h 2 min, until <!date[^>]*>: No route to host\. Is the firewall open\? <@U0BEN> was on it\./,
     );
     expect(shown).toMatch(
-      /\*Still failing\*\\n:rotating_light: Storefront: web-2 is unreachable since <!date[^>]*>: No route to host\. Is the firewall open\?\"/,
+      /\*Still failing\*\\n:rotating_light: Storefront: web-2 is unreachable since <!date[^>]*>: No route to host\. Is the firewall open\?"/,
     );
     expect(shown).not.toContain('Billing');
     await pass(DAY);

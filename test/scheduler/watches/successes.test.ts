@@ -174,7 +174,7 @@ describe('successful deployments', () => {
     deploy('mended1');
     await until('recovered after');
     expect(draw()[1]).toContain('`mended1` by Kim');
-    expect(await ask(world, '/deckhand me --all')).toContain('says *Kim* did something.');
+    expect(await ask(world, '/deckhand me --all')).toContain('*Kim* does something in `acme`.');
     deploy('second1');
     await until('second1');
     expect(draw()[0]).toContain(`\`second1\` on web-1 by ${mention}`);
