@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/core/time/clock.ts';
+import { type Clock, MINUTE_MS } from '../../src/core/time/clock.ts';
 
 /** A clock that stands still until a test moves it. */
 export interface ManualClock extends Clock {
@@ -53,6 +53,8 @@ export function createManualClock(start: number | string = '2026-03-02T09:00:00Z
 
   return {
     now: () => offset + passed,
+    // Days that a test lets pass would otherwise be thousands of sleeps.
+    lookMs: 10 * MINUTE_MS,
     sleep,
     advance,
     jump: (ms) => {
