@@ -12,7 +12,7 @@ import {
 
 /** A world that is connected, with Deckhand in two channels. It reads the feed again at once. */
 export const test = base
-  .extend('worldOptions', (): TestWorldOptions => ({ env: { NOTICE_INTERVAL_MS: '40' } }))
+  .extend('worldOptions', (): TestWorldOptions => ({ env: { NOTICE_INTERVAL_MS: '100' } }))
   .extend('world', async ({ worldOptions }, { onCleanup }) => {
     const world = await openTestWorld({ connected: true, ...worldOptions });
     onCleanup(() => world.stop());

@@ -30,6 +30,8 @@ import { type DigestWorld, HOUR, MINUTE, openDigestWorld } from '../digests/dige
 
 const GROUP = '<!subteam^S0ONCALL|@oncall>';
 const DUE_SOON = `watch storefront failures --mention ${GROUP} --after 5m`;
+/** Hours pass in these tests, and a poll takes longer than all else. */
+const RARELY = { env: { NOTICE_INTERVAL_MS: String(4 * MINUTE) } };
 const GROUPS = { botScopes: ['commands', 'chat:write', 'users:read', 'usergroups:read'] };
 
 const root = (world: TestWorld) =>
@@ -48,7 +50,7 @@ function addGroup({ slack }: TestWorld, handle: string): void {
 describe('a failure that nobody is on', () => {
   let world: DigestWorld;
   beforeEach(async () => {
-    world = await openDigestWorld();
+    world = await openDigestWorld(undefined, RARELY);
   });
   afterEach(() => world.stop());
 
@@ -237,7 +239,7 @@ describe('a failure that nobody is on', () => {
 
   it('leaves out a user group that is gone', async () => {
     await world.stop();
-    world = await openDigestWorld(undefined, { slackApp: GROUPS });
+    world = await openDigestWorld(undefined, { slackApp: GROUPS, ...RARELY });
     for (const handle of ['oncall', 'other']) addGroup(world, handle);
     await world.say(DUE_SOON);
     world.slack.workspace(TEAM).userGroups.delete('S0ONCALL');

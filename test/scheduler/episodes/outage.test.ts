@@ -12,7 +12,7 @@ const NAMES = Array.from({ length: 20 }, (_, at) => `shop${String(at + 1).padSta
 describe('an outage of 20 projects', () => {
   let world: DigestWorld;
   beforeEach(async () => {
-    world = await openDigestWorld(undefined, { env: { NOTICE_INTERVAL_MS: '5000' } });
+    world = await openDigestWorld(undefined, { env: { NOTICE_INTERVAL_MS: '20000' } });
     world.slack.invite(TEAM, OTHER, 'bot');
     const group = { id: 'S0ONCALL', name: 'oncall', handle: 'oncall', users: [] };
     world.slack.workspace(TEAM).userGroups.set(group.id, group);
