@@ -14,6 +14,7 @@ import { createPushes } from '../../src/records/pushes.ts';
 import { createSchedules, SCHEDULE_KINDS } from '../../src/records/schedules.ts';
 import { parseEncryptionKeys } from '../../src/store/encryption-keys.ts';
 import { answerTo, ask } from '../support/asking.ts';
+import { byLength } from '../support/length.ts';
 import { PUBLIC_URL } from '../support/linking.ts';
 import { emptyDatabase } from '../support/postgres.ts';
 import { temporarySqlite } from '../support/temporary.ts';
@@ -21,7 +22,13 @@ import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-
 import { deploy, fillStore, listFollowed, ONE_EACH, openOn, SHOPS, SHOPS_CHANNEL } from './fill-store.ts';
 
 /** The stores that releases left, of Thursday morning. `MAKE_STORE=1 vitest run test/releases` makes this release's. */
-const FIXTURES = globSync('*.gz', { cwd: import.meta.dirname });
+const listStores = (kind: 'sqlite' | 'sql') =>
+  globSync(`*.${kind}.gz`, { cwd: import.meta.dirname }).toSorted();
+/** With every change the earliest store on SQLite, and the latest on Postgres. */
+const FIXTURES = byLength(
+  [...listStores('sqlite').slice(0, 1), ...listStores('sql').slice(-1)],
+  [...listStores('sqlite'), ...listStores('sql')],
+);
 const MADE_AT = '2026-11-26T09:00:00Z';
 /** A minute after a digest was due. */
 const NEXT_MORNING = '2026-11-27T07:31:00Z';
