@@ -16,7 +16,7 @@ describe('a quiet channel', () => {
   afterEach(() => world.stop());
 
   async function open(at = '2026-03-06T17:00:00Z'): Promise<void> {
-    world = await openDigestWorld(at);
+    world = await openDigestWorld(at, { env: { NOTICE_INTERVAL_MS: String(2 * MINUTE) } });
     const group = { id: 'S0ONCALL', name: 'oncall', handle: 'oncall', users: [] };
     world.slack.workspace(TEAM).userGroups.set(group.id, group);
     await world.app.workspaces
