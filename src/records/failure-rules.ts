@@ -3,6 +3,7 @@ import { isInScope, type ProjectKey } from '../core/project-ref.ts';
 import { type EpisodeRecord, QUIET_MS, type Subject } from './episodes.ts';
 import type { Watch } from './schedules.ts';
 import { type Mentions, makePersonKey } from './service-people.ts';
+import { failureKey } from './shared-failures.ts';
 import type { ServerStanding, Standing } from './standings.ts';
 
 /** True if a watch follows the server that an event names. Pure. */
@@ -52,15 +53,6 @@ export function readLatest(servers: readonly ServerStanding[]): number {
 
 function toKey({ project, permalink = '', name }: Standing): ProjectKey & { name?: string | undefined } {
   return { ...(project === permalink ? {} : { identifier: project }), permalink, name };
-}
-
-/** Identifies a failure, in whichever channel it is shown. */
-export function failureKey({
-  kind,
-  account,
-  project,
-}: Pick<Subject, 'kind' | 'account' | 'project'>): string {
-  return JSON.stringify([kind, account, project]);
 }
 
 /** When failures were closed that nothing has mended since, by `failureKey`. Milliseconds since the epoch. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { hashJson } from '../core/json.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import type { WorkspaceStore } from '../store/store.ts';
-import { episodeRecords, failingNow, type Subject } from './episodes.ts';
+import type { Subject } from './episodes.ts';
 
 /** An open failure of a project, which several channels may show. Each shows it as an episode of its own. */
 export const SharedFailure = z.object({
@@ -18,7 +18,8 @@ type FailureSubject = Pick<Subject, 'kind' | 'account' | 'project'>;
 /** Longer than an episode stays open without news. */
 const KEPT_MS = 30 * DAY_MS;
 
-function nameFailure({ kind, account, project }: FailureSubject): string {
+/** Identifies a failure, in whichever channel it is shown. */
+export function failureKey({ kind, account, project }: FailureSubject): string {
   return hashJson([kind, account, project]).slice(0, 22);
 }
 
@@ -28,26 +29,12 @@ export function changeTogether<T>(
   subject: FailureSubject,
   work: () => Promise<T>,
 ): Promise<T> {
-  return store.exclusive(`failure ${nameFailure(subject)}`, work);
+  return store.exclusive(`failure ${failureKey(subject)}`, work);
 }
 
-/** The failure, if a channel shows it. */
-export function findShared(
-  store: WorkspaceStore,
-  subject: FailureSubject,
-): Promise<SharedFailure | undefined> {
-  return openFailures(store).get(nameFailure(subject));
-}
-
-/** The failure, also one that began before failures were shared. Call it within `changeTogether`. */
+/** One of release 1.0.0 is shared once it fails again, or somebody takes it. */
 export async function readShared(store: WorkspaceStore, subject: FailureSubject): Promise<SharedFailure> {
-  const stored = await findShared(store, subject);
-  if (stored !== undefined) return stored;
-  const own = (await episodeRecords(store).list()).filter(
-    ({ doc }) => nameFailure(doc.subject) === nameFailure(subject) && failingNow(doc) !== undefined,
-  );
-  const owner = own.map(({ doc }) => failingNow(doc)?.owner).find((one) => one !== undefined);
-  return { shownBy: own.map(({ id }) => id), ...(owner === undefined ? {} : { owner }) };
+  return (await openFailures(store).get(failureKey(subject))) ?? { shownBy: [] };
 }
 
 /**
@@ -72,8 +59,8 @@ export async function putShared(
   failure: SharedFailure,
   now: number,
 ): Promise<void> {
-  if (failure.shownBy.length === 0) await openFailures(store).delete(nameFailure(subject));
-  else await openFailures(store).put(nameFailure(subject), failure, now + KEPT_MS);
+  if (failure.shownBy.length === 0) await openFailures(store).delete(failureKey(subject));
+  else await openFailures(store).put(failureKey(subject), failure, now + KEPT_MS);
 }
 
 function openFailures(store: WorkspaceStore) {

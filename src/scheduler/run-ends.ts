@@ -1,7 +1,7 @@
 import { capitalised, toClause } from '../core/mrkdwn.ts';
 import { projectId } from '../core/project-ref.ts';
 import { type FailedItem, findFailing, type Outcome } from '../records/episodes.ts';
-import { findShared } from '../records/shared-failures.ts';
+import { readShared } from '../records/shared-failures.ts';
 import type { GuardCheck, Run, Target } from '../records/test-runs.ts';
 import { isFailing, listItems, summarizeRun } from '../service/projects.ts';
 import { describeOutcome } from '../views/test-access/test-run.ts';
@@ -40,8 +40,8 @@ async function noteInLedger(
   if (tested.length === 0) return;
   const items = tested.map((item) => ({ ...item, isReachable: !isFailing(item), reason: item.message }));
   const key = projectId(project);
-  const shared = await findShared(store, { kind: 'reachability', account, project: key });
-  const about = { account, project: key, name, permalink, owner: shared?.owner };
+  const { owner } = await readShared(store, { kind: 'reachability', account, project: key });
+  const about = { account, project: key, name, permalink, owner };
   await ledger.noteTest(about, { items, isWhole: isWhole(target, run), at }, requestId);
 }
 

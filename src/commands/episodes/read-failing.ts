@@ -5,7 +5,6 @@ import { readChannelProject } from '../../records/channels.ts';
 import { episodeRecords, failingNow, type ShownSubject, type Subject } from '../../records/episodes.ts';
 import {
   type Followed,
-  failureKey,
   findFollowedServers,
   isFailed,
   isMended,
@@ -17,6 +16,7 @@ import { withOutcomes } from '../../records/outcomes.ts';
 import { createQuietFinder } from '../../records/quiets.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import { type Mentions, makePersonKey } from '../../records/service-people.ts';
+import { failureKey } from '../../records/shared-failures.ts';
 import type { ServerStanding, Standing } from '../../records/standings.ts';
 import { FEED_READS } from '../../scheduler/accounts/read-feeds.ts';
 import { readOutage } from '../../scheduler/episodes/count-failures.ts';

@@ -11,12 +11,12 @@ import {
 import type { Account } from '../../records/accounts.ts';
 import type { Mark } from '../../records/digest-marks.ts';
 import { episodeRecords, type Subject } from '../../records/episodes.ts';
-import { failureKey, isFailed, isSettled, listClosed } from '../../records/failure-rules.ts';
+import { isFailed, isSettled, listClosed } from '../../records/failure-rules.ts';
 import type { KnownActivity } from '../../records/ledger.ts';
 import { isOutage } from '../../records/reachability.ts';
 import { readRecoveries } from '../../records/recoveries.ts';
 import type { Digest } from '../../records/schedules.ts';
-import { findShared } from '../../records/shared-failures.ts';
+import { failureKey, readShared } from '../../records/shared-failures.ts';
 import { countByDay } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { unlistedFailures } from '../../views/activity/activity-message.ts';
@@ -152,7 +152,7 @@ async function readStillFailing(
   });
   const withOwners = all.map(async (one) => ({
     ...one,
-    owner: (await findShared(store, { kind: one.kind, account, project: one.project }))?.owner,
+    owner: (await readShared(store, { kind: one.kind, account, project: one.project })).owner,
   }));
   return (await Promise.all(withOwners)).toSorted((one, other) => other.since - one.since);
 }

@@ -75,7 +75,7 @@ async function storeClick(
         return open && changeEpisode(current, open.id, takeOver(open, after, { ...click, now }));
       });
   const changed = await records.update(key, (current) => changeEpisode(current, id, after));
-  const shownBy = after.ending === undefined ? shared.shownBy : [];
+  const shownBy = after.ending === undefined ? [...others, key] : [];
   if (after !== episode)
     await putShared(store, subject, { shownBy, ...defined({ owner: after.owner }) }, now);
   // These jobs only draw the messages.

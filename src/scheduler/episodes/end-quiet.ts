@@ -7,7 +7,6 @@ import {
   episodeRecords,
   failingNow,
 } from '../../records/episodes.ts';
-import { failureKey } from '../../records/failure-rules.ts';
 import {
   AFTER_QUIET,
   changeOutage,
@@ -19,6 +18,7 @@ import {
   placeKey,
 } from '../../records/outages.ts';
 import { channelQuiets, findQuiet, isLasting, type Quiet } from '../../records/quiets.ts';
+import { failureKey } from '../../records/shared-failures.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { afterQuietMessage } from '../../views/episodes/quiet-messages.ts';
 import { defineJob } from '../../workspace/define-job.ts';

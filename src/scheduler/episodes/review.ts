@@ -18,7 +18,7 @@ import {
   readLatest,
 } from '../../records/failure-rules.ts';
 import type { Guard, Watch } from '../../records/schedules.ts';
-import { findShared } from '../../records/shared-failures.ts';
+import { readShared } from '../../records/shared-failures.ts';
 import type { ServerStanding, Standing } from '../../records/standings.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { defineJob } from '../../workspace/define-job.ts';
@@ -183,7 +183,7 @@ async function findElsewhere(
   const records = episodeRecords(store);
   const own = await records.get(subjectKey(subject));
   if (own !== undefined && (failingNow(own) !== undefined || isClosed(own, servers))) return undefined;
-  const [elsewhere] = (await findShared(store, subject))?.shownBy ?? [];
+  const [elsewhere] = (await readShared(store, subject)).shownBy;
   const other = elsewhere === undefined ? undefined : await records.get(elsewhere);
   const last = own?.episodes.at(-1);
   return (other && failingNow(other)) ?? (last?.ending?.why === 'unfollowed' ? last : undefined);
