@@ -247,7 +247,7 @@ function outcomeItem(
   return { ...line, number: entry.number, for: ids, outcome };
 }
 
-function idsIn(lines: readonly NewsItem[]): string[] {
+function idsIn(lines: ReadonlyArray<Pick<NewsItem, 'for'>>): string[] {
   return [...new Set(lines.flatMap((line) => line.for))];
 }
 
@@ -258,29 +258,16 @@ function episodeBatches(
   lines: readonly NewsItem[],
   { now: at, batch }: PageContext,
 ): Batch[] {
-  const ofEpisodes = lines.flatMap((line) =>
-    line.outcome === undefined ? [] : [{ ...line, ...line.outcome }],
+  const ofEpisodes = lines.flatMap(({ line, outcome, for: ids }) =>
+    outcome === undefined ? [] : [{ ...outcome, lines: [line], for: ids }],
   );
   // All watches in a direct message belong to its person.
   const person = isDirect(channel) ? watches[0]?.createdBy : undefined;
   return [...Map.groupBy(ofEpisodes, ({ project }) => project)].map(([project, some]) => {
-    const name = some.at(-1)?.name || account;
-    const permalink = some.at(-1)?.permalink;
-    const subject = { kind: 'deployments', channel, account, project, name, permalink, person } as const;
-    const outcomes = some.map(
-      ({ kind, id, at: time, isQuiet, servers, ref, escalates, words, rewind, line }) => ({
-        kind,
-        id,
-        at: time,
-        isQuiet,
-        servers,
-        ref,
-        escalates,
-        words,
-        rewind,
-        lines: [line],
-      }),
-    );
+    const { name, permalink } = some.at(-1) ?? {};
+    const about = { channel, account, project, name: name || account, permalink, person };
+    const subject = { kind: 'deployments', ...about } as const;
+    const outcomes = some.map(({ project: _, name: __, permalink: ___, for: ____, ...outcome }) => outcome);
     return {
       id: `${batch} ${subjectKey(subject)}`,
       at,
