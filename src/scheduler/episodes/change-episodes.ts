@@ -138,14 +138,14 @@ async function haveDiagnosed(workspace: Workspace, record: EpisodeRecord): Promi
   await jobs.send(DIAGNOSIS_JOBS, { key, failure }, { key: failure, ...later });
 }
 
-/** Shows why a project's deployments fail on their failure: the result of a test, or the failed step. */
-export async function noteCause(
+/** Shows on a failure why deployments fail (the result of a test, the failed step), or that all that follows it is paused. */
+export async function showFact(
   workspace: Workspace,
   { key, id }: { key: string; id: string },
-  cause: Pick<Episode, 'diagnosis'> | Pick<Episode, 'step'>,
+  fact: Pick<Episode, 'diagnosis' | 'isPaused' | 'step'>,
   signal: AbortSignal,
 ): Promise<void> {
-  await episodeRecords(workspace.store).update(key, (current) => changeEpisode(current, id, cause));
+  await episodeRecords(workspace.store).update(key, (current) => changeEpisode(current, id, fact));
   await showEpisodes(workspace, key, signal);
 }
 
@@ -177,9 +177,18 @@ async function closeQuiet(workspace: Workspace, key: string, signal: AbortSignal
     const ending = { kind: 'closed', at: last.newsAt } as const;
     return changeEpisode(record, last.id, { ending, newsAt: now });
   });
-  if (closedRecord === undefined) return;
-  if (failingNow(closedRecord) === undefined) await leaveShared(workspace, closedRecord.subject, key);
-  await afterNews(workspace, key, closedRecord);
+  await showNews(workspace, key, closedRecord, signal);
+}
+
+async function showNews(
+  workspace: Workspace,
+  key: string,
+  record: EpisodeRecord | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (record === undefined) return;
+  if (failingNow(record) === undefined) await leaveShared(workspace, record.subject, key);
+  await afterNews(workspace, key, record);
   await showEpisodes(workspace, key, signal);
 }
 
@@ -194,10 +203,7 @@ export async function closeEpisode(
     key,
     (current) => current && withClosed(current, id, why, clock.now()),
   );
-  if (record === undefined) return;
-  await leaveShared(workspace, record.subject, key);
-  await afterNews(workspace, key, record);
-  await showEpisodes(workspace, key, signal);
+  await showNews(workspace, key, record, signal);
 }
 
 /** Goes on with a failure that the channel follows again. */
@@ -216,19 +222,7 @@ export async function reopenEpisode(
     const change = { ending: undefined, newsAt: clock.now(), owner, heldAt: undefined };
     return episodeRecords(store).update(key, (current) => changeEpisode(current, id, change));
   });
-  if (record === undefined) return;
-  await afterNews(workspace, key, record);
-  await showEpisodes(workspace, key, signal);
-}
-
-/** Shows on a failure whether all that follows it in the channel is paused. */
-export async function drawPaused(
-  workspace: Workspace,
-  { key, id, isPaused }: { key: string; id: string; isPaused: boolean },
-  signal: AbortSignal,
-): Promise<void> {
-  await episodeRecords(workspace.store).update(key, (current) => changeEpisode(current, id, { isPaused }));
-  await showEpisodes(workspace, key, signal);
+  await showNews(workspace, key, record, signal);
 }
 
 /** A later failure of the channel is another one. */

@@ -17,7 +17,7 @@ import { timesOfRun } from '../../views/test-access/test-run.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { beginTest } from '../test-access/start-test.ts';
-import { noteCause } from './change-episodes.ts';
+import { showFact } from './change-episodes.ts';
 import { isTestedUnasked } from './count-failures.ts';
 import { readFailedStep } from './find-failed-step.ts';
 import { DIAGNOSIS_JOBS, type DiagnosisJob } from './queues.ts';
@@ -69,7 +69,7 @@ async function showFailedStep(
   const isShared = await workspace.isSharedOutside(record.subject.channel);
   const visible = isShared ? withoutDetails(step) : step;
   if (!isDeepStrictEqual(open.step, visible))
-    await noteCause(workspace, { key, id: open.id }, { step: visible }, signal);
+    await showFact(workspace, { key, id: open.id }, { step: visible }, signal);
   return step;
 }
 
@@ -165,5 +165,5 @@ async function noteResult(
   const line = diagnosisLine(run, servers, { isOlder, isRepaired });
   if (line === undefined) return;
   const diagnosis = { at: timesOfRun(run).ended, line, items, unreachableAt, isOlder };
-  await noteCause(workspace, { key, id }, { diagnosis }, signal);
+  await showFact(workspace, { key, id }, { diagnosis }, signal);
 }

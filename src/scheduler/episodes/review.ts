@@ -24,7 +24,7 @@ import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { dropUnfollowedQuiets } from './begin-quiet.ts';
-import { closeEpisode, drawPaused, noteOutcomes, reopenEpisode } from './change-episodes.ts';
+import { closeEpisode, noteOutcomes, reopenEpisode, showFact } from './change-episodes.ts';
 import { readFindMentioned } from './find-mentioned.ts';
 import { type FailureReview, REVIEW_FAILURES } from './queues.ts';
 import { makeFailure, makeSuccess } from './standing-failure.ts';
@@ -91,7 +91,7 @@ async function reviewRecord(
     return endMended(workspace, { subject, standing, own }, signal);
   const isPaused = own.every((one) => one.state.kind === 'paused');
   if (isPaused !== (episode.isPaused ?? false))
-    await drawPaused(workspace, { key, id: episode.id, isPaused }, signal);
+    await showFact(workspace, { key, id: episode.id }, { isPaused }, signal);
 }
 
 async function endMended(
