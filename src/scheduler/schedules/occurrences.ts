@@ -7,7 +7,7 @@ import { code } from '../../core/mrkdwn.ts';
 import { isSameOrNone } from '../../core/project-ref.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import { nextOccurrence } from '../../core/time/cron.ts';
-import { CATCH_UP_MS, type Job, type JobType } from '../../jobs/jobs.ts';
+import { CATCH_UP_MS, type Job } from '../../jobs/jobs.ts';
 import {
   type LastOccurrence,
   makeCron,
@@ -51,11 +51,10 @@ export function defineOccurrenceJob(
 /** Guards start within this time after they are due, so that they do not all call the service in the same minute. */
 const SPREAD_MS = 5 * MINUTE_MS;
 
-function makeChain({ kind, id, cadence, zone }: TimedSchedule): Chain<Occurrence> {
-  const dataAt = (scheduledAt: number): Occurrence => ({ id, scheduledAt });
+function makeChain({ kind: queue, id, cadence, zone }: TimedSchedule): Chain {
   // The same delay for each occurrence.
-  const delayMs = kind === 'guard' ? hash('sha256', id, 'buffer').readUInt32BE() % SPREAD_MS : 0;
-  return { id, cron: makeCron(cadence), zone, delayMs, job: { queue: kind, schema: Occurrence }, dataAt };
+  const delayMs = queue === 'guard' ? hash('sha256', id, 'buffer').readUInt32BE() % SPREAD_MS : 0;
+  return { queue, id, cron: makeCron(cadence), zone, delayMs };
 }
 
 /** Sends the next occurrence, counted from the latest one or from the time when the schedule became active. */
@@ -170,17 +169,14 @@ async function reportDead(workspace: Workspace, kind: TimedKind, occurrence: Occ
  * A schedule as a chain of jobs. Each job sends the next one before it does its work. The job's key names the
  * schedule and the time, so that no occurrence has two jobs.
  */
-export interface Chain<Data> {
-  /** Unique among the jobs of this type. */
+export interface Chain {
+  queue: string;
   id: string;
   cron: string;
   /** IANA time zone of the cron expression. */
   zone: string;
   /** Delay of each occurrence after its time, in milliseconds. */
   delayMs?: number;
-  job: JobType<Data>;
-  /** Makes the job data of an occurrence. @param scheduledAt milliseconds since the epoch */
-  dataAt(scheduledAt: number): Data;
 }
 
 /**
@@ -188,19 +184,13 @@ export interface Chain<Data> {
  * Does nothing if the job exists.
  * @throws CronError if the expression or the zone is wrong
  */
-export async function startChain<Data>(
+export async function startChain(
   { jobs, clock }: Pick<Workspace, 'jobs' | 'clock'>,
-  chain: Chain<Data>,
+  chain: Chain,
   since: number,
 ): Promise<void> {
   const after = Math.max(since, clock.now() - CATCH_UP_MS);
   await sendChained(jobs, chain, nextOccurrence(chain.cron, chain.zone, after));
-}
-
-export interface Link {
-  scheduledAt: number;
-  attempt: number;
-  doneAt: number | undefined;
 }
 
 /**
@@ -209,10 +199,14 @@ export interface Link {
  * due, e.g. because Deckhand was down
  * @throws CronError if the expression or the zone is wrong
  */
-export async function continueChain<Data>(
+export async function continueChain(
   { jobs, clock }: Pick<Workspace, 'jobs' | 'clock'>,
-  chain: Chain<Data>,
-  { scheduledAt, attempt, doneAt = Number.NEGATIVE_INFINITY }: Link,
+  chain: Chain,
+  {
+    scheduledAt,
+    attempt,
+    doneAt = Number.NEGATIVE_INFINITY,
+  }: { scheduledAt: number; attempt: number; doneAt: number | undefined },
 ): Promise<boolean> {
   const next = (after: number): number => nextOccurrence(chain.cron, chain.zone, after);
   if (doneAt >= scheduledAt || next(scheduledAt - 1) !== scheduledAt) return false;
@@ -224,10 +218,11 @@ export async function continueChain<Data>(
   return isLatest;
 }
 
-async function sendChained<Data>(
+async function sendChained(
   jobs: Workspace['jobs'],
-  { id, job, delayMs = 0, dataAt }: Chain<Data>,
+  { queue, id, delayMs = 0 }: Chain,
   at: number,
 ): Promise<void> {
-  await jobs.send(job, dataAt(at), { key: `${id} ${at}`, at: at + delayMs });
+  const job = { queue, schema: Occurrence };
+  await jobs.send(job, { id, scheduledAt: at }, { key: `${id} ${at}`, at: at + delayMs });
 }

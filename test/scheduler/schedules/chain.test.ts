@@ -1,9 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
 import { nextOccurrence } from '../../../src/core/time/cron.ts';
 import type { Engine, WorkspaceJobs } from '../../../src/jobs/jobs.ts';
 import { openBackend } from '../../../src/open.ts';
-import { type Chain, continueChain, startChain } from '../../../src/scheduler/schedules/occurrences.ts';
+import {
+  type Chain,
+  continueChain,
+  Occurrence,
+  startChain,
+} from '../../../src/scheduler/schedules/occurrences.ts';
 import { ONCE } from '../../jobs/fixtures.ts';
 import { byLength } from '../../support/length.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -66,13 +70,12 @@ test('with restarts, every occurrence comes once, in order, at its local time', 
   }
 });
 
-const OCCURRENCE = { queue: 'q', schema: z.object({ id: z.string(), scheduledAt: z.number() }) };
-type Occurrence = z.infer<typeof OCCURRENCE.schema>;
+const OCCURRENCE = { queue: 'q', schema: Occurrence };
 
 /** @param id zone of a daily schedule, or a cron expression in UTC */
-function chainOf(id: string): Chain<Occurrence> {
+function chainOf(id: string): Chain {
   const when = { cron: ZONES[id] ?? id, zone: id in ZONES ? id : 'UTC' };
-  return { id, ...when, job: OCCURRENCE, dataAt: (scheduledAt) => ({ id, scheduledAt }) };
+  return { queue: OCCURRENCE.queue, id, ...when };
 }
 
 function jobsOf(engine: Engine): WorkspaceJobs {
