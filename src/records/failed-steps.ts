@@ -54,51 +54,20 @@ export const StepCalls = z.object({ at: z.array(z.number()) });
 
 const CALLS_AN_HOUR = 120;
 
-/**
- * Reserves calls of an account's budget for failed steps.
- * @returns the number of reserved calls, at most `most`
- */
-export async function reserveStepCalls(
-  store: WorkspaceStore,
-  account: string,
-  most: number,
-  now: number,
-): Promise<number> {
-  let reserved = 0;
+/** Counts one call for failed steps. Returns false if the account has none left within the hour. */
+export async function takeStepCall(store: WorkspaceStore, account: string, now: number): Promise<boolean> {
+  let isFree = false;
   await openCalls(store).update(
     account,
     (current) => {
-      const recent = keepRecent(current?.at ?? [], now);
-      reserved = Math.min(most, CALLS_AN_HOUR - recent.length);
-      return { at: [...recent, ...Array<number>(reserved).fill(now)] };
+      // A time ahead comes from a clock that was wrong.
+      const recent = (current?.at ?? []).filter((time) => time > now - HOUR_MS && time <= now);
+      isFree = recent.length < CALLS_AN_HOUR;
+      return { at: isFree ? [...recent, now] : recent };
     },
     now + HOUR_MS,
   );
-  return reserved;
-}
-
-/** Gives back reserved calls that were not made. @param now the time of the reservation */
-export async function returnStepCalls(
-  store: WorkspaceStore,
-  account: string,
-  unused: number,
-  now: number,
-): Promise<void> {
-  if (unused === 0) return;
-  await openCalls(store).update(
-    account,
-    (current) => {
-      const at = current?.at ?? [];
-      const from = at.indexOf(now);
-      return { at: from === -1 ? at : at.toSpliced(from, unused) };
-    },
-    now + HOUR_MS,
-  );
-}
-
-/** A time ahead comes from a clock that was wrong. */
-function keepRecent(at: readonly number[], now: number): number[] {
-  return at.filter((time) => time > now - HOUR_MS && time <= now).slice(-CALLS_AN_HOUR);
+  return isFree;
 }
 
 function openCalls(store: WorkspaceStore) {

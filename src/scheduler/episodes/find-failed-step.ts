@@ -7,11 +7,10 @@ import { type Episode, type EpisodeRecord, failingNow, makeProjectRef } from '..
 import {
   type FailedStep,
   makeSearchId,
-  reserveStepCalls,
-  returnStepCalls,
   SEARCH_KEPT_MS,
   type StepSearch,
   stepSearches,
+  takeStepCall,
 } from '../../records/failed-steps.ts';
 import type { AccountClient } from '../../service/client.ts';
 import {
@@ -88,12 +87,8 @@ function continueSearch(workspace: Workspace, attempt: Attempt): Promise<StepSea
     attempt.id,
     async (current = { attempts: 0, calls: 0, isOver: false }) => {
       if (current.isOver || current.attempts > attempt.attempt) return current;
-      const now = clock.now();
-      const { name } = attempt.account;
-      const reserved = await reserveStepCalls(store, name, MAX_CALLS - current.calls, now);
-      const calls = new Calls(workspace, attempt, reserved);
+      const calls = new Calls(workspace, attempt, MAX_CALLS - current.calls);
       const match = await search(workspace, calls, attempt);
-      await returnStepCalls(store, name, reserved - calls.made, now);
       const attempts = attempt.attempt + 1;
       const isOver = match !== undefined || calls.isRefused || attempts === DELAYS_MS.length;
       return { attempts, calls: current.calls + calls.made, isOver, ...(match ? { match } : {}) };
@@ -121,9 +116,10 @@ class Calls {
     operation: OfferedOperation,
     call: (client: AccountClient) => Promise<T>,
   ): Promise<T | undefined> {
-    if (this.made >= this.#most) return undefined;
-    this.made += 1;
     const { account, signal } = this.#attempt;
+    const { clock, store } = this.#workspace;
+    if (this.made >= this.#most || !(await takeStepCall(store, account.name, clock.now()))) return undefined;
+    this.made += 1;
     try {
       const answer = await this.#workspace.offered.use(account, operation, call);
       this.isRefused ||= answer === undefined;
