@@ -135,15 +135,8 @@ const OPEN = / \(<[^<>|]*\|open>\)/g;
 
 /** Turns mrkdwn into plain text, for fields without markup. */
 export function unmarked(text: string): string {
-  const parts = text
-    .replace(OPEN, '')
-    .split(TOKEN)
-    .map((part, at) =>
-      at % 2 === 1
-        ? part.replace(/^<(?:[^|]*\|)?(.*)>$/s, '$1')
-        : part.replace(/`([^`]*)`|[`*\u2060]/g, '$1'),
-    );
-  return unescapeMarkup(parts.join(''));
+  const plain = withoutFormatting(text).replace(/<(?:[^<>|]*\|)?([^<>]*)>/g, '$1');
+  return unescapeMarkup(plain.replaceAll(WORD_JOINER, ''));
 }
 
 /**

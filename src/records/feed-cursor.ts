@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { hashJson } from '../core/json.ts';
 import { DAY_MS, HOUR_MS } from '../core/time/clock.ts';
-import { type ActivityEvent, identifyProject, readEventTime } from '../service/activity.ts';
+import { type ActivityEvent, identifyProject, MAX_EVENTS, readEventTime } from '../service/activity.ts';
 
 /** Position in a feed. Events have no identifiers, so it holds marks of the latest ones. */
 export const FeedCursor = z.object({
@@ -12,9 +12,6 @@ export const FeedCursor = z.object({
   lookedAt: z.number(),
 });
 export interface FeedCursor extends z.infer<typeof FeedCursor> {}
-
-/** API 8 (docs/service-api.md): maximum number of events on a page. A full page may hide older events. */
-export const PAGE_SIZE = 100;
 
 /** A few pages. Older events are before the floor. */
 const MAX_MARKS = 400;
@@ -58,7 +55,8 @@ export function advance(
   const entries = page.map(readEntry).reverse();
   const marks = countMarks(cursor);
   const fresh = entries.filter((entry) => !takeMark(marks, entry.mark) && isAfter(cursor, entry));
-  const isFull = page.length + unread >= PAGE_SIZE && page.length > 0;
+  // A full page may hide older events.
+  const isFull = page.length + unread >= MAX_EVENTS && page.length > 0;
   const isOverrun = isFull && fresh.length === entries.length;
   const isLate = now - cursor.lookedAt > RANGE_MS;
   return {
@@ -128,13 +126,6 @@ export function identifyEvent(event: ActivityEvent): string {
   return hashJson(facts).slice(0, 16);
 }
 
-/** Cache, because all channels of an account read the same page. */
-const ENTRIES = new WeakMap<ActivityEvent, Entry>();
-
 function readEntry(event: ActivityEvent): Entry {
-  const cached = ENTRIES.get(event);
-  if (cached !== undefined) return cached;
-  const entry = { event, at: readEventTime(event), mark: identifyEvent(event) };
-  ENTRIES.set(event, entry);
-  return entry;
+  return { event, at: readEventTime(event), mark: identifyEvent(event) };
 }

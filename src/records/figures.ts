@@ -7,11 +7,13 @@ export const NO_OUTCOMES: OutcomeCounts = { succeeded: 0, failed: 0, cancelled: 
 
 export function countOutcomes(events: Iterable<{ event: string }>): OutcomeCounts {
   const counts = { ...NO_OUTCOMES };
-  for (const { event } of events) {
-    const outcome = readEventOutcome(event);
-    if (outcome !== undefined) counts[outcome] += 1;
-  }
+  for (const { event } of events) addOutcome(counts, event);
   return counts;
+}
+
+export function addOutcome(counts: OutcomeCounts, event: string): void {
+  const outcome = readEventOutcome(event);
+  if (outcome !== undefined) counts[outcome] += 1;
 }
 
 /** Figures that Deckhand counted, in the form of the service's own (API 2.12 in docs/service-api.md). */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { readEventOutcome } from '../service/activity.ts';
-import { NO_OUTCOMES, type OutcomeCounts } from './figures.ts';
+import { addOutcome, NO_OUTCOMES, type OutcomeCounts } from './figures.ts';
 import { ItemChange } from './reachability.ts';
 import { LiveBefore } from './standings.ts';
 
@@ -128,7 +127,7 @@ export function readColumns(
     at += columns.at[row] ?? 0;
     const number = first + row;
     if (keys !== undefined && !keys.includes(projects[row] ?? -1)) continue;
-    if (isCounted(at, filter)) addOutcome(counts, readText(columns, columns.event[row]));
+    if (isCounted(at, filter)) addOutcome(counts, readText(columns, columns.event[row]) ?? '');
     if (filter === undefined || at >= filter.from || number >= filter.number)
       entries.push(readRow(columns, row, { number, at, servers, more: more.get(row) }));
   }
@@ -138,11 +137,6 @@ export function readColumns(
 function isCounted(at: number, filter: EntryFilter | undefined): boolean {
   const counted = filter?.counted;
   return counted !== undefined && at >= counted.from && at < counted.to;
-}
-
-function addOutcome(counts: OutcomeCounts, event: string | undefined): void {
-  const outcome = readEventOutcome(event ?? '');
-  if (outcome !== undefined) counts[outcome] += 1;
 }
 
 function readText({ texts }: Columns, place: number | undefined): string | undefined {

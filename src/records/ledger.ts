@@ -6,7 +6,7 @@ import {
   type ActivityEvent,
   findTwins,
   identifyProject,
-  MAX_EVENTS,
+  isTruncated,
   readEventTime,
 } from '../service/activity.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
@@ -175,14 +175,15 @@ function namePart(account: string, first: number): string {
 async function takePage(
   { documents, standings }: { documents: Documents; standings: Standings },
   account: string,
-  { events, unread, days }: Page & { days: number },
+  { events, unread = 0, days }: Page & { days: number },
   now: number,
 ): Promise<number> {
   const before = await documents.get(nameHead(account));
   const head = before?.kind === 'head' ? before : createHead(events, now, before);
-  const { cursor, fresh, isTruncated } = advance(head.cursor, events, now, unread);
+  const { cursor, fresh, ...page } = advance(head.cursor, events, now, unread);
+  const isFull = isTruncated({ events, unread });
   // A day less, because days begin in the account's zone.
-  const whole = isFull(events, unread) ? now : now - (days - 1) * DAY_MS;
+  const whole = isFull ? now : now - (days - 1) * DAY_MS;
   // Most pages have nothing new. Then nothing is written.
   const isNews = fresh.length > 0 || cursor.lookedAt !== head.cursor.lookedAt || whole < head.since - DAY_MS;
   if (before?.kind === 'head' && !isNews) return countNext(head);
@@ -197,12 +198,12 @@ async function takePage(
     const back = backs.get(entry.mark);
     return back === undefined ? entry : { ...entry, back };
   });
-  const isGap = isTruncated && before?.kind === 'head';
+  const isGap = page.isTruncated && before?.kind === 'head';
   const gap = { ...findGap(head, fresh, now), next: countNext(head) };
   const missed = isGap ? [...head.gaps, gap] : head.gaps;
   const gaps = missed.filter(({ from }) => from < whole).slice(-MAX_GAPS);
   const entries = [...readColumns(head.entries, head.first), ...added];
-  const since = isFull(events, unread) ? head.since : Math.min(whole, head.since);
+  const since = isFull ? head.since : Math.min(whole, head.since);
   const { first, remaining } = await sealParts(documents, account, head.first, entries);
   const next = { ...head, cursor, since, gaps, first, entries: toColumns(remaining) };
   await documents.putUnlocked(nameHead(account), next, now + KEPT_MS);
@@ -306,11 +307,6 @@ function listGaps(head: Head | undefined, from: number, number: number): Gap[] {
 function readFirst(document: Head | Part | undefined): number {
   const { at: [at = 0] = [], readAt: [after = 0] = [] } = document?.entries ?? {};
   return at + after;
-}
-
-/** True if the service may have left older events out. */
-function isFull(events: readonly ActivityEvent[], unread = 0): boolean {
-  return events.length + unread >= MAX_EVENTS;
 }
 
 /** After a disconnection, the first page's old events get the numbers that they had, so that no channel hears of them again. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { advance, cursorAfter, type FeedCursor, PAGE_SIZE } from '../../../src/records/feed-cursor.ts';
-import type { ActivityEvent } from '../../../src/service/activity.ts';
+import { advance, cursorAfter, type FeedCursor } from '../../../src/records/feed-cursor.ts';
+import { type ActivityEvent, MAX_EVENTS } from '../../../src/service/activity.ts';
 import { byLength } from '../../support/length.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -45,7 +45,7 @@ describe('what is new in a page', () => {
 
   it('is not what slides into a full page when others are deleted', () => {
     const old = many(130);
-    const page = old.slice(0, PAGE_SIZE);
+    const page = old.slice(0, MAX_EVENTS);
     const slid = [...old.slice(0, 50), ...old.slice(80, 130)];
     expect(advance(cursorAfter(page, NOW), slid, NOW).fresh).toEqual([]);
   });
@@ -53,7 +53,7 @@ describe('what is new in a page', () => {
   it('is not what shares a second with the oldest of a full page, and slides into it', () => {
     const old = Array.from({ length: 130 }, (_, at) => event(`e${at}`, Math.floor(at / 7))).reverse();
     const slid = [...old.slice(0, 50), ...old.slice(80, 130)];
-    expect(advance(cursorAfter(old.slice(0, PAGE_SIZE), NOW), slid, NOW).fresh).toEqual([]);
+    expect(advance(cursorAfter(old.slice(0, MAX_EVENTS), NOW), slid, NOW).fresh).toEqual([]);
   });
 
   it('says that some may be missing after a pause longer than the range', () => {
@@ -97,7 +97,7 @@ class Reading {
 
   /** More at once than a page holds is another test's matter. */
   fits({ gaps }: Step): boolean {
-    return this.feed.length + gaps.length - this.#read < PAGE_SIZE;
+    return this.feed.length + gaps.length - this.#read < MAX_EVENTS;
   }
 
   take({ gaps, page, isKilled }: Step): void {
@@ -137,10 +137,10 @@ describe('a feed that is looked at again and again', () => {
       fc.property(fc.nat({ max: 150 }), fc.nat({ max: 250 }), fc.nat({ max: 2 }), (first, amount, apart) => {
         const old = many(first, 0, apart);
         const all = [...many(amount, first, apart), ...old];
-        const found = advance(cursorAfter(old.slice(0, PAGE_SIZE), NOW), all.slice(0, PAGE_SIZE), NOW);
+        const found = advance(cursorAfter(old.slice(0, MAX_EVENTS), NOW), all.slice(0, MAX_EVENTS), NOW);
         const isWhole = found.fresh.length === amount;
         expect(isWhole || found.isTruncated).toBe(true);
-        if (amount < PAGE_SIZE) expect(isWhole).toBe(true);
+        if (amount < MAX_EVENTS) expect(isWhole).toBe(true);
       }),
       { numRuns: byLength(120, 2_000) },
     );
@@ -149,7 +149,7 @@ describe('a feed that is looked at again and again', () => {
 
 /** Most recent first. */
 function pageOf(feed: readonly ActivityEvent[]): ActivityEvent[] {
-  return feed.slice(-PAGE_SIZE).reverse();
+  return feed.slice(-MAX_EVENTS).reverse();
 }
 
 /** Events of one second in another order, as a database without a tie-break gives them; the cut stays where it was. */
