@@ -29,7 +29,6 @@ import {
   withBasePath,
 } from './listeners/receivers/http-server.ts';
 import { createSocketReceiver } from './listeners/receivers/socket-receiver.ts';
-import { READ_FEED } from './scheduler/accounts/read-feeds.ts';
 import { WATCH_VERIFICATION } from './scheduler/accounts/verification.ts';
 import { EPISODE_WORK } from './scheduler/episodes/change-episodes.ts';
 import { DIAGNOSE } from './scheduler/episodes/diagnose.ts';
@@ -95,7 +94,6 @@ function listJobs(startedAt: number): ReadonlyArray<JobDefinition<unknown>> {
     FOLLOW_PROVISIONING.job,
     FOLLOW_SYNC,
     WATCH_VERIFICATION,
-    READ_FEED,
     END_STEP,
     REFRESH_HOME,
     RECONCILE,

@@ -18,7 +18,6 @@ import type { Schedule } from '../../records/schedules.ts';
 import { type Mentions, makePersonKey } from '../../records/service-people.ts';
 import { failureKey } from '../../records/shared-failures.ts';
 import type { ServerStanding, Standing } from '../../records/standings.ts';
-import { FEED_READS } from '../../scheduler/accounts/read-feeds.ts';
 import { readOutage } from '../../scheduler/episodes/count-failures.ts';
 import { makeFailure } from '../../scheduler/episodes/standing-failure.ts';
 import { readPolling } from '../../scheduler/schedules/polling.ts';
@@ -224,21 +223,11 @@ async function addLinks({ home }: Workspace, failures: readonly ShownFailure[]):
 const OLD_INTERVALS = 3;
 
 async function readAges(workspace: Workspace, followed: readonly Followed[]): Promise<AccountAge[]> {
-  const { clock, schedules } = workspace;
-  const [watches, readWatched, readOther] = await Promise.all([
-    schedules.list('watch'),
-    readPolling(workspace, ACTIVITY),
-    readPolling(workspace, FEED_READS),
-  ]);
-  const watched = new Set(
-    watches.flatMap(({ account, state }) => (state.kind === 'active' ? [account] : [])),
-  );
+  const readPace = await readPolling(workspace, ACTIVITY);
   return [...new Set(followed.map(({ account }) => account))].flatMap((account): AccountAge[] => {
-    const both = [readWatched(account), readOther(account)] as const;
-    const { intervalMs, failures } = both[watched.has(account) ? 0 : 1];
-    const readAt = Math.max(...both.map(({ lookedAt = 0 }) => lookedAt));
-    if (readAt === 0) return [];
-    const isOld = clock.now() - readAt > OLD_INTERVALS * Math.max(intervalMs, MINUTE_MS);
+    const { intervalMs, failures, lookedAt: readAt } = readPace(account);
+    if (readAt === undefined) return [];
+    const isOld = workspace.clock.now() - readAt > OLD_INTERVALS * Math.max(intervalMs, MINUTE_MS);
     return [{ account, readAt, isOld, isUnanswered: failures > 0 }];
   });
 }

@@ -24,6 +24,8 @@ import { pauseActive } from './pause-schedule.ts';
 export interface Source<K extends FeedKind, Page> extends Outbox, PollInterval {
   kind: K;
   keyUse: KeyUse;
+  /** True if an account is polled as long as its key works, although nothing active follows it. */
+  isForAll?: boolean;
   /** @param signal of the poll; undefined if a person waits for the answer */
   fetch(client: AccountClient, signal?: AbortSignal): Promise<Page>;
   /** Tells all channels of an account what is new in a page. Safe to repeat. @param followers the active ones */
@@ -34,8 +36,8 @@ export interface Source<K extends FeedKind, Page> extends Outbox, PollInterval {
     followers: readonly ScheduleOf<K>[],
   ): Promise<void>;
   /**
-   * Called after the news of a page are stored, and after a failed read that the service's calls asked for.
-   * Returns how long the next poll may wait; an interval if left out.
+   * Called after the news of a page are stored, and after a failed read that the service's calls asked for, or that nothing
+   * active follows. Returns how long the next poll may wait; an interval if left out.
    */
   onRead?(workspace: Workspace, read: ReadPage<K, Page>): Promise<number>;
 }
@@ -78,9 +80,9 @@ export function defineSourceJobs<K extends FeedKind, Page>(
     async handle(workspace, job) {
       const { account, at } = job.data;
       const active = await listActive(workspace, source.kind, account);
-      if (active.length === 0) return;
+      if (active.length === 0 && !(await isPolledAlone(workspace, source, account))) return;
       // Its cursor does not move, so nothing is lost and nothing piles up.
-      await workspace.slack.expectToken();
+      if (active.length > 0) await workspace.slack.expectToken();
       const poll = { id: job.id, account, signal: job.signal, pushed: new Set<string>() };
       await planPoll(workspace, source, account, at, await pollAccount(workspace, source, poll, active));
     },
@@ -88,6 +90,14 @@ export function defineSourceJobs<K extends FeedKind, Page>(
     onDeadLetter: (workspace, { account, at }) => planNext(workspace, source, account, at),
   });
   return [poll, definePostJob(source)];
+}
+
+async function isPolledAlone<K extends FeedKind, Page>(
+  { accounts }: Workspace,
+  { isForAll, keyUse }: Source<K, Page>,
+  account: string,
+): Promise<boolean> {
+  return isForAll === true && (await accounts.get(account, keyUse))?.state === 'ok';
 }
 
 async function listActive<K extends FeedKind>(
@@ -184,15 +194,15 @@ async function claimRead(
 async function pollAccount<K extends FeedKind, Page>(
   workspace: Workspace,
   source: Source<K, Page>,
-  { id, account: name, signal, pushed }: Poll,
+  poll: Poll,
   active: readonly ScheduleOf<K>[],
 ): Promise<Pace> {
+  const { account: name, signal, pushed } = poll;
   const account = await workspace.accounts.get(name, source.keyUse);
   const paces = openPaces(workspace.store);
   const paceId = makePaceId(source, name);
   const before = (await paces.get(paceId)) ?? STEADY_PACE;
-  if (account === undefined || isReadBefore(before, pushed, workspace.clock.now())) return before;
-  const { failures, notFound = 0, lookedAt } = before;
+  if (account === undefined || (pushed.size === 0 && isJustRead(workspace, source, before))) return before;
   const store = async (pace: Pace): Promise<Pace> => {
     await paces.put(paceId, pace);
     return pace;
@@ -204,9 +214,9 @@ async function pollAccount<K extends FeedKind, Page>(
     return await store(makePace(workspace.clock.now(), pushed, pauseMs));
   } catch (error) {
     if (!(error instanceof AccountFailure) || signal.aborted) throw error;
-    const { kind: failure, operation, status, retryAt } = error.cause;
+    const { kind, operation, status, retryAt } = error.cause;
     const reason = describeUnreached(error);
-    const fields = { account: name, operation, kind: failure, status, reason };
+    const fields = { account: name, operation, kind, status, reason };
     workspace.log.warn({ event: 'look_failed', ...fields }, 'Poll of an account failed');
     if (pushed.size > 0) {
       // Only polls react to a failure. The next one is soon, because there is something to read.
@@ -215,26 +225,42 @@ async function pollAccount<K extends FeedKind, Page>(
       await planNext(workspace, source, name);
       return pace;
     }
-    const isNotFound = failure === 'record_not_found';
-    if (mayPass(failure, notFound + 1)) {
-      const pace = { failures: failures + 1, retryAt, lookedAt };
-      return store({ ...pace, notFound: isNotFound ? notFound + 1 : undefined });
-    }
-    const why = { cause: 'service', reason: toClause(workspace.explain(error).text) } as const;
-    const present = await listActive(workspace, source.kind, name);
-    await pauseActive(workspace, present, { why, causeId: `refused ${source.queue} ${id}` });
-    return store({ ...STEADY_PACE, lookedAt });
+    return store(await slowDown(workspace, source, { poll, active, before }, error));
   }
 }
 
-/** @param notFound number of polls in a row that got `record_not_found`, if this one did */
-function mayPass(failure: ServiceErrorKind, notFound: number): boolean {
-  return failure === 'record_not_found' ? notFound < NOT_FOUND_POLLS : !REFUSALS.has(failure);
+/** The pace after a failed poll. A refusal pauses what follows the account. */
+async function slowDown<K extends FeedKind, Page>(
+  workspace: Workspace,
+  source: Source<K, Page>,
+  { poll, active, before }: { poll: Poll; active: readonly ScheduleOf<K>[]; before: Pace },
+  error: AccountFailure,
+): Promise<Pace> {
+  const { id, account, pushed } = poll;
+  const { kind, retryAt } = error.cause;
+  const { lookedAt, failures } = before;
+  const slower = { failures: failures + 1, retryAt, lookedAt };
+  if (active.length === 0) {
+    const pauseMs = await source.onRead?.(workspace, { account, active, page: undefined, pushed });
+    return { ...slower, pauseMs };
+  }
+  const notFound = kind === 'record_not_found' ? (before.notFound ?? 0) + 1 : undefined;
+  const mayPass = notFound === undefined ? !REFUSALS.has(kind) : notFound < NOT_FOUND_POLLS;
+  if (mayPass) return { ...slower, notFound };
+  const why = { cause: 'service', reason: toClause(workspace.explain(error).text) } as const;
+  const present = await listActive(workspace, source.kind, account);
+  await pauseActive(workspace, present, { why, causeId: `refused ${source.queue} ${id}` });
+  return { ...STEADY_PACE, lookedAt };
 }
 
-/** True for a poll right after a read that a call of the service caused. */
-function isReadBefore({ pushedAt }: Pace, pushed: Poll['pushed'], now: number): boolean {
-  return pushed.size === 0 && pushedAt !== undefined && now - pushedAt < PUSH_PAUSE_MS;
+/** True right after a read that a call of the service caused, and for a second chain of polls before it becomes one with the first. */
+function isJustRead(
+  workspace: Workspace,
+  interval: PollInterval,
+  { pushedAt, lookedAt = 0, pauseMs = interval.intervalMs(workspace) }: Pace,
+): boolean {
+  const age = workspace.clock.now() - (pushedAt ?? lookedAt);
+  return age >= 0 && age < (pushedAt === undefined ? pauseMs / 2 : PUSH_PAUSE_MS);
 }
 
 /** The pace after an answer. */
@@ -250,6 +276,9 @@ export interface PollInterval {
   longestIntervals: number;
 }
 
+/** The same if the account may wait longer. */
+const LONGEST_PAUSES = 4;
+
 /** One poll of an account. It plans the next. `at` is its due time, milliseconds since the epoch. */
 export const PollJob = z.object({ account: z.string(), at: z.number() });
 type PollJob = z.infer<typeof PollJob>;
@@ -263,17 +292,19 @@ function makeJobType({ queue }: PollInterval): JobType<PollJob> {
  * become one.
  * @param after due time of the current poll: the next is one interval later, even if clocks differ
  */
-async function planPoll(
+export async function planPoll(
   workspace: Workspace,
   interval: PollInterval,
   account: string,
   after: number,
-  { failures, retryAt, pauseMs: intervalMs = interval.intervalMs(workspace) }: Pace,
+  { failures, retryAt, pauseMs }: Pace,
 ): Promise<void> {
   const now = workspace.clock.now();
-  const maxMs = interval.longestIntervals * intervalMs;
-  const pauseMs = nextPollMs({ intervalMs, failures, retryAt, now, random: 0, maxMs });
-  const at = Math.max(now, after) + pauseMs;
+  const usualMs = interval.intervalMs(workspace);
+  const intervalMs = pauseMs ?? usualMs;
+  const maxMs = Math.max(interval.longestIntervals * usualMs, LONGEST_PAUSES * (pauseMs ?? 0));
+  const waitMs = nextPollMs({ intervalMs, failures, retryAt, now, random: 0, maxMs });
+  const at = Math.max(now, after) + waitMs;
   const key = `${account} ${Math.floor(at / intervalMs)}`;
   await workspace.jobs.send(makeJobType(interval), { account, at }, { key, at });
 }

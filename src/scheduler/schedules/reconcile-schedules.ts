@@ -8,8 +8,8 @@ import { DATA_KEYS, GLOBAL, type Store } from '../../store/store.ts';
 import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../../workspace/workspace.ts';
-import { planFeedReads } from '../accounts/read-feeds.ts';
 import { SCHEDULE_TYPES } from '../schedule-types.ts';
+import { planFeedReads } from '../watches/feed.ts';
 import { isServed, notifyResumed, type Pausing, pauseAndNotify, type Reason } from './pause-schedule.ts';
 import { resumeSchedule } from './start-schedule.ts';
 

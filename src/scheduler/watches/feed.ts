@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSameOrNone, isSameProject, toProjectRef } from '../../core/project-ref.ts';
+import { MINUTE_MS } from '../../core/time/clock.ts';
 import { type Account, SCHEDULES } from '../../records/accounts.ts';
 import type { FeedCursor } from '../../records/feed-cursor.ts';
 import {
@@ -13,13 +14,13 @@ import {
 import { isQuietFor, listQuiets } from '../../records/quiets.ts';
 import type { FeedPlace, Watch } from '../../records/schedules.ts';
 import type { FindMentioned, Mentions } from '../../records/service-people.ts';
-import { type ActivityEvent, getActivity } from '../../service/activity.ts';
+import { type ActivityEvent, getActivity, MAX_EVENTS, readEventTime } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { keepActivity } from '../../workspace/read-activity.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { readFindMentioned } from '../episodes/find-mentioned.ts';
 import { postPending } from '../schedules/outbox.ts';
-import { type PageContext, pageContext, type Source } from '../schedules/polling.ts';
+import { type PageContext, pageContext, planPoll, type Source } from '../schedules/polling.ts';
 import { notePushes } from './arrivals.ts';
 import { afterEntries, isQuiet } from './channel-news.ts';
 import { createNewsFinder, type FeedPage, type NewsFinder } from './find-news.ts';
@@ -33,6 +34,7 @@ export const ACTIVITY: Source<'watch', FeedPage> = {
   keyUse: SCHEDULES,
   queue: 'watch-activity',
   postQueue: 'post-watch-news',
+  isForAll: true,
   intervalMs: ({ config }) => config.NOTICE_INTERVAL_MS ?? INTERVAL_MS,
   longestIntervals: 10,
   async fetch(client, signal) {
@@ -46,9 +48,30 @@ export const ACTIVITY: Source<'watch', FeedPage> = {
     return { events, skipped, ...(unread === undefined ? {} : { unread }) };
   },
   takePage: tellChannels,
-  onRead: (workspace, { account, active: watches, page, pushed }) =>
-    notePushes(workspace, { account, watches, events: page?.events, pushed }, ACTIVITY.intervalMs(workspace)),
+  async onRead(workspace, { account, active: watches, page, pushed }) {
+    const { events } = page ?? {};
+    if (watches.length === 0) return choosePause(events ?? [], workspace.clock.now());
+    return notePushes(workspace, { account, watches, events, pushed }, ACTIVITY.intervalMs(workspace));
+  },
 };
+
+/** Pauses between two reads that nobody waits for. The shorter ones are for accounts whose feed of 100 events rolls over sooner. */
+const PAUSES_MS = [15, 8, 4, 2, 1].map((minutes) => minutes * MINUTE_MS);
+const [IDLE_MS = MINUTE_MS, ...BUSY_MS] = PAUSES_MS;
+
+/** The longest pause in which half a feed of events fits, at the pace of the latest ones. */
+function choosePause(events: readonly ActivityEvent[], now: number): number {
+  const oldest = events.map(readEventTime).toSorted((one, other) => other - one)[MAX_EVENTS / 2];
+  if (oldest === undefined || now - oldest >= IDLE_MS) return IDLE_MS;
+  return BUSY_MS.find((pauseMs) => pauseMs <= now - oldest) ?? MINUTE_MS;
+}
+
+/** Plans polls of all accounts with a shared key that works, so that the ledger misses none of their events. Safe to repeat. */
+export async function planFeedReads(workspace: Workspace): Promise<void> {
+  for (const { name, purpose, state } of await workspace.accounts.list())
+    if (purpose === 'shared' && state === 'ok')
+      await planPoll(workspace, ACTIVITY, name, 0, { failures: 0, pauseMs: IDLE_MS });
+}
 
 /** Reads the feed for a person who waits. @throws AccountFailure if the service does not show the feed */
 export async function readFeed({ accounts, ledger }: Workspace, account: Account): Promise<FeedPage> {
@@ -70,6 +93,7 @@ async function tellChannels(
   const { clock, feeds, ledger } = workspace;
   const next = await ledger.take(account, page);
   const stored = await feeds.getHeard(account);
+  if (stored === undefined && watches.length === 0) return;
   const byChannel = Map.groupBy(watches, ({ channel }) => channel);
   const before = stored ?? (await beginHearing(workspace, account, [...byChannel.keys()], next));
   const { unread } = afterUnread(before.unread, page.skipped ?? [], clock.now());
