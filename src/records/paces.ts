@@ -23,6 +23,17 @@ export function openPaces(store: WorkspaceStore): Collection<Pace> {
 }
 
 /** @param queue of the polls */
-export function makePaceId({ queue }: { queue: string }, account: string): string {
-  return `${queue} ${account}`;
+export function openPace(
+  { store }: { store: WorkspaceStore },
+  { queue }: { queue: string },
+  account: string,
+) {
+  const paces = openPaces(store);
+  const id = `${queue} ${account}`;
+  return {
+    id,
+    read: async () => (await paces.get(id)) ?? STEADY_PACE,
+    put: (pace: Pace) => paces.put(id, pace),
+    forget: () => paces.delete(id),
+  };
 }

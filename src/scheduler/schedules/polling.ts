@@ -10,7 +10,7 @@ import { HOUR_MS } from '../../core/time/clock.ts';
 import type { JobType } from '../../jobs/jobs.ts';
 import type { KeyUse } from '../../records/accounts.ts';
 import type { FeedKind } from '../../records/feeds.ts';
-import { makePaceId, openPaces, type Pace, STEADY_PACE } from '../../records/paces.ts';
+import { openPace, openPaces, type Pace, STEADY_PACE } from '../../records/paces.ts';
 import type { FeedPlace, ScheduleOf } from '../../records/schedules.ts';
 import type { FindMentioned, Mentions } from '../../records/service-people.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
@@ -144,11 +144,11 @@ export async function pollPushed<K extends FeedKind, Page>(
   source: Source<K, Page>,
   poll: Pick<Poll, 'account' | 'pushed' | 'signal'>,
 ): Promise<void> {
-  const { clock, slack, store } = workspace;
+  const { clock, slack } = workspace;
   const { account, signal } = poll;
-  const paceId = makePaceId(source, account);
-  const { lookedAt = 0, retryAt = 0 } = (await openPaces(store).get(paceId)) ?? STEADY_PACE;
-  const isOurs = await claimRead(workspace, paceId, { lookedAt, signal });
+  const pace = openPace(workspace, source, account);
+  const { lookedAt = 0, retryAt = 0 } = await pace.read();
+  const isOurs = await claimRead(workspace, pace.id, { lookedAt, signal });
   const active = await listActive(workspace, source.kind, account);
   if (active.length === 0) return;
   if (!isOurs || retryAt > clock.now()) {
@@ -199,12 +199,15 @@ async function pollAccount<K extends FeedKind, Page>(
 ): Promise<Pace> {
   const { account: name, signal, pushed } = poll;
   const account = await workspace.accounts.get(name, source.keyUse);
-  const paces = openPaces(workspace.store);
-  const paceId = makePaceId(source, name);
-  const before = (await paces.get(paceId)) ?? STEADY_PACE;
-  if (account === undefined || (pushed.size === 0 && isJustRead(workspace, source, before))) return before;
+  const paces = openPace(workspace, source, name);
+  const before = await paces.read();
+  if (
+    account === undefined ||
+    (pushed.size === 0 && isTooSoon(workspace, source, before, active.length === 0))
+  )
+    return before;
   const store = async (pace: Pace): Promise<Pace> => {
-    await paces.put(paceId, pace);
+    await paces.put(pace);
     return pace;
   };
   try {
@@ -253,14 +256,18 @@ async function slowDown<K extends FeedKind, Page>(
   return { ...STEADY_PACE, lookedAt };
 }
 
-/** True right after a read that a call of the service caused, and for a second chain of polls before it becomes one with the first. */
-function isJustRead(
+/** True for a poll right after a read that a call of the service caused, and for one of a second chain, which then becomes one with the first. */
+function isTooSoon(
   workspace: Workspace,
   interval: PollInterval,
-  { pushedAt, lookedAt = 0, pauseMs = interval.intervalMs(workspace) }: Pace,
+  { pushedAt, lookedAt = 0, retryAt = 0, pauseMs }: Pace,
+  isAlone: boolean,
 ): boolean {
-  const age = workspace.clock.now() - (pushedAt ?? lookedAt);
-  return age >= 0 && age < (pushedAt === undefined ? pauseMs / 2 : PUSH_PAUSE_MS);
+  const now = workspace.clock.now();
+  const usualMs = interval.intervalMs(workspace);
+  const leastMs = isAlone ? (pauseMs ?? usualMs) / 2 : usualMs / 2;
+  const age = now - (pushedAt ?? lookedAt);
+  return retryAt > now || (age >= 0 && age < (pushedAt === undefined ? leastMs : PUSH_PAUSE_MS));
 }
 
 /** The pace after an answer. */
@@ -316,7 +323,7 @@ async function planNext(
   account: string,
   after = 0,
 ): Promise<void> {
-  const pace = (await openPaces(workspace.store).get(makePaceId(interval, account))) ?? STEADY_PACE;
+  const pace = await openPace(workspace, interval, account).read();
   await planPoll(workspace, interval, account, after, { ...pace, pauseMs: undefined });
 }
 
@@ -329,21 +336,21 @@ export async function startPolling<K extends FeedKind, Page>(
   source: Source<K, Page>,
   place: FeedPlace,
 ): Promise<void> {
-  const paces = openPaces(workspace.store);
-  const paceId = makePaceId(source, place.account);
-  const { failures, retryAt, lookedAt } = (await paces.get(paceId)) ?? STEADY_PACE;
-  if (failures > 0 || retryAt !== undefined) await paces.put(paceId, { ...STEADY_PACE, lookedAt });
+  const pace = openPace(workspace, source, place.account);
+  const { failures, retryAt, lookedAt, pauseMs } = await pace.read();
+  if (failures > 0 || retryAt !== undefined || pauseMs !== undefined)
+    await pace.put({ ...STEADY_PACE, lookedAt });
   await planPoll(workspace, source, place.account, 0, STEADY_PACE);
   await postPending(workspace, source, await workspace.feeds.get(source.kind, place));
 }
 
 /** Deletes the results of an account's polls. */
 export async function forgetPolling(
-  { store }: Pick<Workspace, 'store'>,
+  workspace: Pick<Workspace, 'store'>,
   interval: PollInterval,
   account: string,
 ): Promise<void> {
-  await openPaces(store).delete(makePaceId(interval, account));
+  await openPace(workspace, interval, account).forget();
 }
 
 /** The state of the polls of an account. */
@@ -361,7 +368,7 @@ export async function readPolling(
   const { clock, store } = workspace;
   const paces = new Map((await openPaces(store).list()).map(({ id, doc }) => [id, doc]));
   return (account) => {
-    const pace = paces.get(makePaceId(interval, account)) ?? STEADY_PACE;
+    const pace = paces.get(openPace(workspace, interval, account).id) ?? STEADY_PACE;
     const { failures, lookedAt, retryAt = 0, pauseMs: intervalMs = interval.intervalMs(workspace) } = pace;
     return { failures, lookedAt, intervalMs, waitsUntil: retryAt > clock.now() ? retryAt : undefined };
   };
