@@ -285,6 +285,18 @@ export async function findDrawnEpisode(
 
 export type Verb = 'claim' | 'release' | 'close';
 
+/** Undefined if a click changes nothing, or another one won. Else the person from whom a claim takes it, if any. */
+export function judgeClick(
+  { owner, isWorse }: Pick<Episode, 'owner' | 'isWorse'>,
+  { user, verb, drawnOwner }: { user: string; verb: Verb; drawnOwner: string | undefined },
+): { takenFrom?: string } | undefined {
+  const isDone = verb === 'release' ? owner === undefined : owner === user;
+  if (verb !== 'close' && isDone && !(isWorse === true && verb === 'claim')) return undefined;
+  const isFree = owner === undefined || owner === user || (verb !== 'release' && owner === drawnOwner);
+  if (!isFree) return undefined;
+  return verb === 'claim' && owner !== undefined && owner !== user ? { takenFrom: owner } : {};
+}
+
 /**
  * The episode after a person's click; unchanged if another click won. Pure.
  * @param drawnOwner the owner when Slack showed the button
@@ -293,18 +305,14 @@ export function afterClick(
   episode: Episode,
   { user, verb, drawnOwner, now }: { user: string; verb: Verb; drawnOwner: string | undefined; now: number },
 ): Episode {
-  const { owner, clicks = 0, replies, latestAt, isWorse = false } = episode;
-  const next = verb === 'release' ? undefined : user;
-  if (verb !== 'close' && owner === next && !(isWorse && verb === 'claim')) return episode;
-  const isFree = owner === undefined || owner === user || (verb !== 'release' && owner === drawnOwner);
-  if (!isFree) return episode;
+  const { clicks = 0, replies, latestAt, isWorse = false } = episode;
+  const won = judgeClick(episode, { user, verb, drawnOwner });
+  if (won === undefined) return episode;
   const after = { ...episode, clicks: clicks + 1, isWorse: verb === 'claim' ? undefined : isWorse };
-  const isTaken = verb === 'claim' && owner !== undefined && owner !== user;
-  const takenFrom = isTaken ? { takenFrom: owner } : {};
-  const reply: News = { kind: verb, number: after.clicks, lines: [], requestedBy: user, ...takenFrom };
+  const reply: News = { kind: verb, number: after.clicks, lines: [], requestedBy: user, ...won };
   const answered = { ...after, replies: [...replies, reply] };
-  if (verb === 'release') return { ...answered, owner: next, idleSince: now };
-  if (verb !== 'close') return { ...answered, owner: next };
+  if (verb === 'release') return { ...answered, owner: undefined, idleSince: now };
+  if (verb === 'claim') return { ...answered, owner: user };
   // The service's clock, because later failures use it too.
   return { ...answered, ending: { kind: 'closed', at: latestAt, requestedBy: user }, newsAt: now };
 }
