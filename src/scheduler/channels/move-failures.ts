@@ -10,8 +10,7 @@ import { AFTER_QUIET, placeKey } from '../../records/outages.ts';
 import { changeTogether, noteShown, readShared } from '../../records/shared-failures.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { EPISODE_JOBS } from '../episodes/queues.ts';
-import { moveOutages } from './move-outages.ts';
-import { renameEpisode, renameOutage } from './moved-ids.ts';
+import { moveOutages, renameEpisode, renameOutage } from './move-outages.ts';
 
 /**
  * Moves the failures that a channel shows. In another channel an open one gets a new message, and the old message ends with the

@@ -10,7 +10,6 @@ import {
   placeKey,
 } from '../../records/outages.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { renameEpisode, renameOutage } from './moved-ids.ts';
 
 /**
  * Moves the outages of a channel, before their failures move. In another channel an open one gets a new message. Safe to
@@ -56,4 +55,14 @@ async function moveOutage(
   if (move.isSameChannel) return { ...outage, id, members };
   const { root: _, idleSince: __, toldAt: ___, ...more } = outage;
   return { ...more, id, members, replies: [] };
+}
+
+/** Id of an episode after its move. Messages in another channel need ids of their own. @param key key of its subject there */
+export function renameEpisode(id: string, key: string, { isSameChannel }: ChannelMove): string {
+  return isSameChannel ? id : `${key} ${id.split(' ').slice(1).join(' ')}`;
+}
+
+/** Id of an outage after its move. */
+export function renameOutage(id: string, { isSameChannel, to }: ChannelMove): string {
+  return isSameChannel ? id : `${id} ${to}`;
 }
