@@ -1,13 +1,15 @@
+import { z } from 'zod';
 import { capitalised, toClause } from '../core/mrkdwn.ts';
 import { projectId } from '../core/project-ref.ts';
-import { type FailedItem, findFailing, type Outcome } from '../records/episodes.ts';
+import type { JobType } from '../jobs/jobs.ts';
+import { FailedItem, findFailing, type Outcome } from '../records/episodes.ts';
 import { readShared } from '../records/shared-failures.ts';
-import type { GuardCheck, Run, Target } from '../records/test-runs.ts';
+import type { Run, Target } from '../records/test-runs.ts';
+import { GuardCheck } from '../records/test-runs.ts';
 import { isFailing, listItems, summarizeRun } from '../service/projects.ts';
 import { describeOutcome } from '../views/test-access/test-run.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { DIAGNOSIS_JOBS, EPISODE_JOBS } from './episodes/queues.ts';
-import { GUARD_RESULTS, type GuardResult } from './guards/guard-results.ts';
 import { endSteps, type RunEnding, stepEnding } from './workflows/end-steps.ts';
 
 /**
@@ -113,3 +115,22 @@ export function failingIn(target: Target, { results }: EndedRun): FailedItem[] {
     message: message?.slice(0, 300) ?? null,
   }));
 }
+
+/** Outcome of a run that a guard waited for. The guard started it, or joined it. */
+export const GuardResult = z.object({
+  check: GuardCheck,
+  /** The request that started the run. */
+  requestId: z.string(),
+  /** Milliseconds since the epoch. */
+  at: z.number(),
+  /** Unreachable parts; undefined if the outcome is unknown. The text comes from the service. */
+  unreachable: z.array(FailedItem).optional(),
+  /** The outcome, or why it is unknown; half a sentence of mrkdwn. */
+  words: z.string(),
+  /** Kind of the service's failure that ended the run. */
+  failure: z.string().optional(),
+});
+export interface GuardResult extends z.infer<typeof GuardResult> {}
+
+/** Sent at the end of a run to each guard that waits for it. */
+export const GUARD_RESULTS: JobType<GuardResult> = { queue: 'guard-results', schema: GuardResult };

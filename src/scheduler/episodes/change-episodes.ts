@@ -32,8 +32,7 @@ import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { countFailure, isLikelyOutage } from './count-failures.ts';
 import { planEscalation } from './escalation.ts';
-import { planLook } from './plan-look.ts';
-import { DIAGNOSIS_JOBS, EPISODE_JOBS, type EpisodeJob, REVIEW_FAILURES } from './queues.ts';
+import { DIAGNOSIS_JOBS, EPISODE_JOBS, type EpisodeJob, planLook, REVIEW_FAILURES } from './queues.ts';
 import { showFailure } from './show-failure.ts';
 import { showOutage, wakeOutage } from './show-outage.ts';
 

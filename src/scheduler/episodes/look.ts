@@ -25,8 +25,7 @@ import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { closeEpisode } from './change-episodes.ts';
 import { type OutageRef, readOutage } from './count-failures.ts';
-import { LOOKS, type LookJob, planLook } from './plan-look.ts';
-import { REVIEW_FAILURES } from './queues.ts';
+import { LOOKS, type LookJob, planLook, REVIEW_FAILURES } from './queues.ts';
 
 /** Looks after an open failure: whether its project still exists, and whether somebody is on it. */
 export const LOOK = defineJob({

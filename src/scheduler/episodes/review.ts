@@ -25,9 +25,8 @@ import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { dropUnfollowedQuiets } from './begin-quiet.ts';
 import { closeEpisode, noteOutcomes, reopenEpisode, showFact } from './change-episodes.ts';
-import { readFindMentioned } from './find-mentioned.ts';
 import { type FailureReview, REVIEW_FAILURES } from './queues.ts';
-import { makeFailure, makeSuccess } from './standing-failure.ts';
+import { makeFailure, makeSuccess, readFindMentioned } from './standing-failure.ts';
 
 /** Brings the failures of a channel up to date, after it began or ceased to follow something. Safe to repeat. */
 export const REVIEW = defineJob({

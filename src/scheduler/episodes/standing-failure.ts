@@ -1,10 +1,13 @@
 import { hash } from 'node:crypto';
+import { isDirect } from '../../core/message.ts';
 import type { Outcome } from '../../records/episodes.ts';
 import { readLatest } from '../../records/failure-rules.ts';
-import type { FindMentioned } from '../../records/service-people.ts';
+import type { Watch } from '../../records/schedules.ts';
+import { createFindMentioned, type FindMentioned, makePersonKey } from '../../records/service-people.ts';
 import type { ServerStanding, Standing } from '../../records/standings.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import { newsLine } from '../../views/watches/watch-messages.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 
 /** Maximum number of failed deployments in a message about several. */
 const MAX_LINES = 5;
@@ -74,4 +77,26 @@ function toEvent({ name, permalink, project }: Standing, servers: readonly Serve
     created_at: new Date(at).toISOString(),
     ...(back === undefined ? {} : { back }),
   };
+}
+
+type MentionSource = Pick<Workspace, 'names' | 'schedules'>;
+
+/**
+ * Reads whom the messages of an account mention.
+ * @param watches all watches of the account; read if left out
+ * @returns the same for a channel
+ */
+export async function readFindMentioned(
+  { names, schedules }: MentionSource,
+  account: string,
+  watches?: readonly Watch[],
+): Promise<(channel: string) => FindMentioned> {
+  const all = watches ?? (await schedules.list('watch'));
+  const direct = all.flatMap(({ account: of, person, state }) =>
+    of === account && person !== undefined && state.kind === 'active' ? [person] : [],
+  );
+  const mentions = await names.mentions(account);
+  const inChannels = createFindMentioned(await names.list(account), new Set(direct));
+  const inDirect: FindMentioned = (name) => mentions.get(makePersonKey(name));
+  return (channel) => (isDirect(channel) ? inDirect : inChannels);
 }

@@ -16,6 +16,7 @@ import { GuardCheck, makeGuardRequestId } from '../../records/test-runs.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { noteOutcomes } from '../episodes/change-episodes.ts';
+import { GUARD_RESULTS, type GuardResult } from '../run-ends.ts';
 import {
   beginOccurrence,
   defineOccurrenceJob,
@@ -24,7 +25,6 @@ import {
 } from '../schedules/occurrences.ts';
 import { REFUSALS } from '../schedules/polling.ts';
 import { beginTest } from '../test-access/start-test.ts';
-import { GUARD_RESULTS, type GuardResult } from './guard-results.ts';
 
 /** Delay before unreachable parts are tested again. The channel hears nothing until then. */
 const AGAIN_MS = 2 * MINUTE_MS;

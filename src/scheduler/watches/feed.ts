@@ -18,7 +18,7 @@ import { type ActivityEvent, getActivity, MAX_EVENTS, readEventTime } from '../.
 import type { SkippedRows } from '../../service/call.ts';
 import { keepActivity } from '../../workspace/read-activity.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { readFindMentioned } from '../episodes/find-mentioned.ts';
+import { readFindMentioned } from '../episodes/standing-failure.ts';
 import { postPending } from '../schedules/outbox.ts';
 import { type PageContext, pageContext, planPoll, type Source } from '../schedules/polling.ts';
 import { notePushes } from './arrivals.ts';
