@@ -208,50 +208,32 @@ export class ServiceError extends Error {
   /** Name of the operation, e.g. `startTestAccess`. */
   readonly operation: string;
   /** HTTP status; undefined if there was no answer. */
-  readonly status: number | undefined;
-  readonly fault: AnswerFault | undefined;
+  declare readonly status: number | undefined;
+  declare readonly fault: AnswerFault | undefined;
   /** 422: messages by field; `base` for the record as a whole. */
-  readonly fields: Record<string, string[]> | undefined;
-  readonly messages: string[] | undefined;
-  readonly errorCode: string | undefined;
+  declare readonly fields: Record<string, string[]> | undefined;
+  declare readonly messages: string[] | undefined;
+  declare readonly errorCode: string | undefined;
   /** The service's suggestion. */
-  readonly hint: string | undefined;
-  readonly betaUrl: string | undefined;
-  readonly upgradeUrl: string | undefined;
+  declare readonly hint: string | undefined;
+  declare readonly betaUrl: string | undefined;
+  declare readonly upgradeUrl: string | undefined;
   /** Milliseconds since the epoch, from `Retry-After`. */
-  readonly retryAt: number | undefined;
+  declare readonly retryAt: number | undefined;
   /** True if the request certainly changed nothing. It may then be sent again. */
   readonly certainlyNotDone: boolean;
 
   constructor(kind: ServiceErrorKind, operation: string, details: ServiceErrorDetails = {}) {
-    super(
-      describeServiceError(kind, operation, details),
-      details.cause === undefined ? {} : { cause: details.cause },
-    );
+    const { detail, cause, certainlyNotDone = false, ...answer } = details;
+    const status = answer.status === undefined ? '' : ` (${answer.status})`;
+    const message = `${operation}: ${kind}${status}${detail === undefined ? '' : `: ${detail}`}`;
+    super(message, cause === undefined ? {} : { cause });
     this.name = 'ServiceError';
     this.kind = kind;
     this.operation = operation;
-    this.status = details.status;
-    this.fault = details.fault;
-    this.fields = details.fields;
-    this.messages = details.messages;
-    this.errorCode = details.errorCode;
-    this.hint = details.hint;
-    this.betaUrl = details.betaUrl;
-    this.upgradeUrl = details.upgradeUrl;
-    this.retryAt = details.retryAt;
-    this.certainlyNotDone = details.certainlyNotDone ?? false;
+    this.certainlyNotDone = certainlyNotDone;
+    Object.assign(this, answer);
   }
-}
-
-function describeServiceError(
-  kind: ServiceErrorKind,
-  operation: string,
-  details: ServiceErrorDetails,
-): string {
-  const status = details.status === undefined ? '' : ` (${details.status})`;
-  const detail = details.detail === undefined ? '' : `: ${details.detail}`;
-  return `${operation}: ${kind}${status}${detail}`;
 }
 
 /** A failed call to the deployment service for a connected account. */
