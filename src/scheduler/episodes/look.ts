@@ -1,7 +1,7 @@
 import { postReplies } from '../../cards/deliver.ts';
 import { AccountFailure } from '../../core/errors.ts';
-import { isNamed, spellName } from '../../core/names.ts';
-import { isSameProject, projectId } from '../../core/project-ref.ts';
+import { isNamed } from '../../core/names.ts';
+import { projectId } from '../../core/project-ref.ts';
 import { findProjectPage } from '../../core/service-pages.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
 import {
@@ -16,12 +16,12 @@ import {
 import { isFailed } from '../../records/failure-rules.ts';
 import { findQuiet, listQuiets, readQuiet } from '../../records/quiets.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import type { Project } from '../../service/projects.ts';
 import { listServers } from '../../service/servers.ts';
 import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { reminderReply } from '../../views/episodes/episode.ts';
 import { listFailing, outageReminder } from '../../views/episodes/outage.ts';
 import { defineJob } from '../../workspace/define-job.ts';
+import { findCurrentProject } from '../../workspace/project-list.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { closeEpisode } from './change-episodes.ts';
 import { type OutageRef, readOutage } from './count-failures.ts';
@@ -61,21 +61,13 @@ async function look(
 async function isUnlisted({ accounts, projects }: Workspace, subject: Subject): Promise<boolean> {
   const account = await accounts.get(subject.account);
   if (account?.state !== 'ok') return false;
-  try {
-    const project = makeProjectRef(subject);
-    // Without an identifier, the project may have moved to another permalink.
-    const isNamesake = ({ name }: { name: string }): boolean =>
-      project.identifier === undefined && spellName(name) === spellName(project.name);
-    const isListed = (all: readonly Project[]): boolean =>
-      all.some((one) => isSameProject(one, project) || isNamesake(one));
-    if (isListed(await projects.list(account))) return false;
-    // It may be missing in a list that is not whole.
-    const skipped: SkippedRows[] = [];
-    return !isListed(await projects.look(account, { skipped })) && skipped.length === 0;
-  } catch (error) {
-    if (error instanceof AccountFailure) return false;
-    throw error;
-  }
+  // The looks at failures of an account share one list.
+  const list = {
+    ...projects,
+    look: (...[of, options]: Parameters<typeof projects.look>) =>
+      options ? projects.look(of, options) : projects.list(of),
+  };
+  return (await findCurrentProject(list, account, makeProjectRef(subject))) === undefined;
 }
 
 /** Ends the failure of a server that was renamed or removed since, if a deployment to the others succeeded. */
