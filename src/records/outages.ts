@@ -157,11 +157,22 @@ export function countBegun(before: OutagePlace, begun: readonly Failure[], now: 
   return { ...place, recent: [], outages: [...place.outages, outage] };
 }
 
-export function changeOutage<P extends OutagePlace | undefined>(
-  place: P,
-  id: string,
-  change: Partial<Outage>,
-): P {
+/** Returns the changed outage; undefined if it was forgotten. @param expiresAt of its place, milliseconds since the epoch */
+export async function updateOutage(
+  store: WorkspaceStore,
+  { place, id }: { place: string; id: string },
+  change: (outage: Outage) => Partial<Outage>,
+  expiresAt?: number,
+): Promise<Outage | undefined> {
+  const update = (current: OutagePlace | undefined): OutagePlace | undefined => {
+    const outage = current?.outages.find((one) => one.id === id);
+    return outage === undefined ? current : changeOutage(current, id, change(outage));
+  };
+  const after = await outagePlaces(store).update(place, update, expiresAt);
+  return after?.outages.find((one) => one.id === id);
+}
+
+function changeOutage<P extends OutagePlace | undefined>(place: P, id: string, change: Partial<Outage>): P {
   if (place === undefined) return place;
   const outages = place.outages.map((one) => (one.id === id ? { ...one, ...change } : one));
   return { ...place, outages };

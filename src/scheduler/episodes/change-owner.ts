@@ -10,7 +10,7 @@ import {
   takeOver,
   type Verb,
 } from '../../records/episodes.ts';
-import { changeOutage, type Outage, type OutageNews, outagePlaces } from '../../records/outages.ts';
+import { type Outage, type OutageNews, updateOutage } from '../../records/outages.ts';
 import { changeTogether, putShared, readShared } from '../../records/shared-failures.ts';
 import { listFailing } from '../../views/episodes/outage.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -102,12 +102,8 @@ export async function changeOutageOwner(
   const state = await readOutage(workspace, drawnRef);
   if (state === undefined || listFailing(state.view).length === 0) return { kind: 'over' };
   const ref = { place: state.key, id: drawnRef.id };
-  const place = await outagePlaces(store).update(ref.place, (current) => {
-    const outage = current?.outages.find(({ id }) => id === ref.id);
-    const click = { user, verb, drawnOwner, now: clock.now() };
-    return outage === undefined ? current : changeOutage(current, ref.id, afterOutageClick(outage, click));
-  });
-  const { owner } = place?.outages.find(({ id }) => id === ref.id) ?? {};
+  const click = { user, verb, drawnOwner, now: clock.now() };
+  const { owner } = (await updateOutage(store, ref, (outage) => afterOutageClick(outage, click))) ?? {};
   if (owner !== undefined && owner !== user) return { kind: 'lost', owner };
   // Its members plan another edit.
   await showOutage(workspace, ref, { isAll: true });

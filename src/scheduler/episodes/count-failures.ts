@@ -9,7 +9,6 @@ import {
   subjectKey,
 } from '../../records/episodes.ts';
 import {
-  changeOutage,
   countBegun,
   countRecent,
   findOutage,
@@ -22,6 +21,7 @@ import {
   outagePlaces,
   placeKey,
   readMember,
+  updateOutage,
 } from '../../records/outages.ts';
 import type { ShownOutage } from '../../views/episodes/outage.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -172,16 +172,13 @@ export async function readOutage(
   const before = find(present);
   if (before === undefined) return undefined;
   const records = await readRecords(store, before.members);
-  const place =
+  const outage =
     change === undefined
-      ? present
-      : await places.update(key, (current) => {
-          const outage = find(current);
-          return outage === undefined ? current : changeOutage(current, outage.id, change(outage, records));
-        });
-  const outage = find(place);
-  if (place === undefined || outage === undefined) return undefined;
-  return { key, place, outage, records, view: makeShownOutage(key, place, outage, records, pages) };
+      ? before
+      : await updateOutage(store, { place: key, id: before.id }, (one) => change(one, records));
+  if (present === undefined || outage === undefined) return undefined;
+  const view = makeShownOutage(key, present, outage, records, pages);
+  return { key, place: present, outage, records, view };
 }
 
 function makeShownOutage(

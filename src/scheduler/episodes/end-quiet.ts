@@ -9,13 +9,13 @@ import {
 } from '../../records/episodes.ts';
 import {
   AFTER_QUIET,
-  changeOutage,
   KEPT_MS,
   type Member,
   makePlace,
   type Outage,
   outagePlaces,
   placeKey,
+  updateOutage,
 } from '../../records/outages.ts';
 import { channelQuiets, findQuiet, isLasting, type Quiet } from '../../records/quiets.ts';
 import { failureKey } from '../../records/shared-failures.ts';
@@ -183,11 +183,11 @@ async function listOutages(workspace: Workspace, refs: readonly OutageRef[]) {
 /** Mentions for an outage that has its message count from the end of the quiet. */
 async function restartMention(workspace: Workspace, ref: OutageRef): Promise<void> {
   const idleSince = workspace.clock.now();
-  await outagePlaces(workspace.store).update(ref.place, (current) => {
-    const outage = current?.outages.find(({ id }) => id === ref.id);
-    const restarts = (outage?.restarts ?? 0) + 1;
-    return changeOutage(current, ref.id, { idleSince, mentioned: [], restarts });
-  });
+  await updateOutage(workspace.store, ref, ({ restarts = 0 }) => ({
+    idleSince,
+    mentioned: [],
+    restarts: restarts + 1,
+  }));
   await planOutageMention(workspace, ref);
 }
 

@@ -4,7 +4,6 @@ import type { Message } from '../../core/message.ts';
 import { isInScope } from '../../core/project-ref.ts';
 import { findProjectPage } from '../../core/service-pages.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
-import type { JobType } from '../../jobs/jobs.ts';
 import {
   changeEpisode,
   type Episode,
@@ -23,29 +22,23 @@ import {
   type Watch,
 } from '../../records/schedules.ts';
 import { changeTogether, putShared, readShared } from '../../records/shared-failures.ts';
-import { isRefusal, undefinedOnSlackError } from '../../slack/failure.ts';
+import { isRefusal } from '../../slack/failure.ts';
 import { escalationReply } from '../../views/episodes/episode.ts';
-import { defineJob } from '../../workspace/define-job.ts';
 import { groupExists } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { EPISODE_JOBS } from './queues.ts';
+import { defineFailureJob, EPISODE_JOBS } from './queues.ts';
 
 /** The subject's key, the episode's id, and when the mention is due. */
 export const EscalationJob = z.object({ key: z.string(), episode: z.string(), at: z.number() });
 type EscalationJob = z.infer<typeof EscalationJob>;
 
-const ESCALATION_JOBS: JobType<EscalationJob> = { queue: 'escalations', schema: EscalationJob };
-
 /** Mentions the people and groups that schedules name, if nobody has taken a failure. */
-export const ESCALATE = defineJob({
-  ...ESCALATION_JOBS,
-  options: { concurrency: 20, attempts: 10, backoffMs: 15_000 },
-  handle: (workspace, { data, signal }) => {
-    // Clicks and new failures take the same lock.
-    const work = workspace.store.exclusive(`episode ${data.key}`, () => escalate(workspace, data, signal));
-    return undefinedOnSlackError(work, 'gone', 'forbidden');
-  },
-});
+export const ESCALATE = defineFailureJob(
+  { queue: 'escalations', schema: EscalationJob },
+  // Clicks and new failures take the same lock.
+  (workspace, data, signal) =>
+    workspace.store.exclusive(`episode ${data.key}`, () => escalate(workspace, data, signal)),
+);
 
 /** Plans the next mention for a failure. Safe to repeat. */
 export async function planEscalation(workspace: Workspace, key: string): Promise<void> {
@@ -57,11 +50,8 @@ export async function planEscalation(workspace: Workspace, key: string): Promise
   if (times.length === 0) return;
   const isFree = episode.owner === undefined || episode.isWorse === true;
   const at = isFree ? Math.min(...times) : nextLook(workspace.clock.now());
-  await workspace.jobs.send(
-    ESCALATION_JOBS,
-    { key, episode: episode.id, at },
-    { key: `${episode.id} ${at}`, at },
-  );
+  const { id } = episode;
+  await workspace.jobs.send(ESCALATE, { key, episode: id, at }, { key: `${id} ${at}`, at });
 }
 
 /** Plans mentions for open failures after a schedule was edited, resumed or restored. Safe to repeat. */

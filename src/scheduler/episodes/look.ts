@@ -17,23 +17,16 @@ import { isFailed } from '../../records/failure-rules.ts';
 import { findQuiet, listQuiets, readQuiet } from '../../records/quiets.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import { listServers } from '../../service/servers.ts';
-import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { reminderReply } from '../../views/episodes/episode.ts';
 import { listFailing, outageReminder } from '../../views/episodes/outage.ts';
-import { defineJob } from '../../workspace/define-job.ts';
 import { findCurrentProject } from '../../workspace/project-list.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { closeEpisode } from './change-episodes.ts';
 import { type OutageRef, readOutage } from './count-failures.ts';
-import { LOOKS, type LookJob, planLook, REVIEW_FAILURES } from './queues.ts';
+import { defineFailureJob, LOOKS, type LookJob, planLook, REVIEW_FAILURES } from './queues.ts';
 
 /** Looks after an open failure: whether its project still exists, and whether somebody is on it. */
-export const LOOK = defineJob({
-  ...LOOKS,
-  options: { concurrency: 20, attempts: 10, backoffMs: 15_000 },
-  handle: (workspace, { data, signal }) =>
-    undefinedOnSlackError(look(workspace, data, signal), 'gone', 'forbidden'),
-});
+export const LOOK = defineFailureJob(LOOKS, look);
 
 async function look(
   workspace: Workspace,

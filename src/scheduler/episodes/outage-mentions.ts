@@ -1,28 +1,21 @@
 import { z } from 'zod';
-import type { JobType } from '../../jobs/jobs.ts';
 import { failingNow } from '../../records/episodes.ts';
-import { changeOutage, type Outage, outagePlaces } from '../../records/outages.ts';
-import { undefinedOnSlackError } from '../../slack/failure.ts';
+import { type Outage, updateOutage } from '../../records/outages.ts';
 import { listFailing, outageEscalationReply } from '../../views/episodes/outage.ts';
-import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type OutageRef, type Records, readOutage } from './count-failures.ts';
 import { listMentions, listPresent, nextLook, removeOwner, replyOrPost } from './escalation.ts';
+import { defineFailureJob } from './queues.ts';
 
 export const OutageMentionJob = z.object({ place: z.string(), id: z.string(), at: z.number() });
 type OutageMentionJob = z.infer<typeof OutageMentionJob>;
 
-const MENTION_JOBS: JobType<OutageMentionJob> = { queue: 'outage-mentions', schema: OutageMentionJob };
-
 /** Mentions the people and groups that schedules name, once for an outage that nobody has taken. */
-export const MENTION_OUTAGE = defineJob({
-  ...MENTION_JOBS,
-  options: { concurrency: 20, attempts: 10, backoffMs: 15_000 },
-  handle: (workspace, { data, signal }) => {
-    const work = workspace.store.exclusive(`show ${data.id}`, () => mention(workspace, data, signal));
-    return undefinedOnSlackError(work, 'gone', 'forbidden');
-  },
-});
+export const MENTION_OUTAGE = defineFailureJob(
+  { queue: 'outage-mentions', schema: OutageMentionJob },
+  (workspace, data, signal) =>
+    workspace.store.exclusive(`show ${data.id}`, () => mention(workspace, data, signal)),
+);
 
 /** Plans the next mention for an outage. Safe to repeat. */
 export async function planOutageMention(workspace: Workspace, ref: OutageRef): Promise<void> {
@@ -31,7 +24,7 @@ export async function planOutageMention(workspace: Workspace, ref: OutageRef): P
   const { id, owner, isWorse } = due.outage;
   const isFree = owner === undefined || isWorse === true;
   const at = isFree ? Math.min(...due.times.map((one) => one.at)) : nextLook(workspace.clock.now());
-  await workspace.jobs.send(MENTION_JOBS, { ...ref, at }, { key: `${id} ${at}`, at });
+  await workspace.jobs.send(MENTION_OUTAGE, { ...ref, at }, { key: `${id} ${at}`, at });
 }
 
 async function listDue(workspace: Workspace, ref: OutageRef) {
@@ -69,15 +62,10 @@ async function mention(
     const thread = { id: outage.id, channel: view.channel, threadTs: outage.root?.ts, signal };
     await replyOrPost(workspace, thread, [name, message]);
   }
-  await outagePlaces(workspace.store).update(key, (current) => {
-    const present = current?.outages.find(({ id }) => id === ref.id);
-    if (present === undefined) return current;
-    const mentioned = [...(present.mentioned ?? []), ...due];
-    return changeOutage(current, ref.id, {
-      mentioned,
-      ...(hasLeft && present.owner === owner ? { owner: undefined } : {}),
-    });
-  });
+  await updateOutage(workspace.store, { place: key, id: outage.id }, (present) => ({
+    mentioned: [...(present.mentioned ?? []), ...due],
+    ...(hasLeft && present.owner === owner ? { owner: undefined } : {}),
+  }));
   if (hasLeft) await removeFromMembers(workspace, outage, records, owner);
   await planOutageMention(workspace, ref);
 }

@@ -2,7 +2,22 @@ import { z } from 'zod';
 import { HOUR_MS } from '../../core/time/clock.ts';
 import type { JobType } from '../../jobs/jobs.ts';
 import { Outcome } from '../../records/episodes.ts';
+import { undefinedOnSlackError } from '../../slack/failure.ts';
+import { defineJob, type JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+
+/** A job about failures. It is over if its channel is gone. */
+export function defineFailureJob<Data>(
+  type: JobType<Data>,
+  work: (workspace: Workspace, data: Data, signal: AbortSignal) => Promise<void>,
+): JobDefinition<Data> {
+  return defineJob({
+    ...type,
+    options: { concurrency: 20, attempts: 10, backoffMs: 15_000 },
+    handle: (workspace, { data, signal }) =>
+      undefinedOnSlackError(work(workspace, data, signal), 'gone', 'forbidden'),
+  });
+}
 
 /** `outcome`: the outcome to note. Without it, the job closes an episode that had no news for a week. */
 export const EpisodeJob = z.object({ key: z.string(), outcome: Outcome.optional() });

@@ -20,21 +20,14 @@ import {
 import type { Guard, Watch } from '../../records/schedules.ts';
 import { readShared } from '../../records/shared-failures.ts';
 import type { ServerStanding, Standing } from '../../records/standings.ts';
-import { undefinedOnSlackError } from '../../slack/failure.ts';
-import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { dropUnfollowedQuiets } from './begin-quiet.ts';
 import { closeEpisode, noteOutcomes, reopenEpisode, showFact } from './change-episodes.ts';
-import { type FailureReview, REVIEW_FAILURES } from './queues.ts';
+import { defineFailureJob, type FailureReview, REVIEW_FAILURES } from './queues.ts';
 import { makeFailure, makeSuccess, readFindMentioned } from './standing-failure.ts';
 
 /** Brings the failures of a channel up to date, after it began or ceased to follow something. Safe to repeat. */
-export const REVIEW = defineJob({
-  ...REVIEW_FAILURES,
-  options: { concurrency: 20, attempts: 10, backoffMs: 15_000 },
-  handle: (workspace, { data, signal }) =>
-    undefinedOnSlackError(review(workspace, data, signal), 'gone', 'forbidden'),
-});
+export const REVIEW = defineFailureJob(REVIEW_FAILURES, review);
 
 type Follower = Guard | Watch;
 

@@ -1,38 +1,30 @@
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '../../core/time/clock.ts';
-import type { JobType } from '../../jobs/jobs.ts';
 import { type Episode, QUIET_MS, type Subject } from '../../records/episodes.ts';
 import {
-  changeOutage,
   KEPT_MS,
   type Member,
   type Outage,
   type OutageNews,
-  type OutagePlace,
   outagePlaces,
   readMember,
+  updateOutage,
 } from '../../records/outages.ts';
 import { createQuietFinder, type Quiet } from '../../records/quiets.ts';
-import { undefinedOnSlackError } from '../../slack/failure.ts';
 import { listFailing, outageReply, outageRoot, type ShownOutage } from '../../views/episodes/outage.ts';
-import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { isFailing, type OutageRef, type Records, readOutage } from './count-failures.ts';
 import { planOutageMention } from './outage-mentions.ts';
+import { defineFailureJob } from './queues.ts';
 import { showFailure } from './show-failure.ts';
 
 export const OutageJob = z.object({ place: z.string(), id: z.string() });
-type OutageJob = z.infer<typeof OutageJob>;
-
-const OUTAGE_JOBS: JobType<OutageJob> = { queue: 'outages', schema: OutageJob };
 
 /** Draws the message of an outage. */
-export const SHOW_OUTAGE = defineJob({
-  ...OUTAGE_JOBS,
-  options: { concurrency: 20, attempts: 10, backoffMs: 15_000 },
-  handle: (workspace, { data, signal }) =>
-    undefinedOnSlackError(showOutage(workspace, data, { signal, isAll: true }), 'gone', 'forbidden'),
-});
+export const SHOW_OUTAGE = defineFailureJob(
+  { queue: 'outages', schema: OutageJob },
+  (workspace, data, signal) => showOutage(workspace, data, { signal, isAll: true }),
+);
 
 /** Changes of so long are one edit. */
 const EDIT_MS = 2_000;
@@ -43,7 +35,7 @@ async function planShow(
   { place, id }: OutageRef,
   at = Math.floor(clock.now() / EDIT_MS + 1) * EDIT_MS,
 ): Promise<void> {
-  await jobs.send(OUTAGE_JOBS, { place, id }, { key: `${id} ${at}`, at });
+  await jobs.send(SHOW_OUTAGE, { place, id }, { key: `${id} ${at}`, at });
 }
 
 /**
@@ -83,11 +75,7 @@ async function draw(workspace: Workspace, ref: OutageRef, signal: AbortSignal | 
   const isOver = listFailing(view).length === 0;
   const store = async (change: (present: Outage) => Partial<Outage>): Promise<void> => {
     const keptUntil = now + (isOver ? QUIET_MS : KEPT_MS);
-    const update = (current: OutagePlace | undefined): OutagePlace | undefined => {
-      const present = current?.outages.find(({ id }) => id === outage.id);
-      return present === undefined ? current : changeOutage(current, outage.id, change(present));
-    };
-    await outagePlaces(workspace.store).update(key, update, keptUntil);
+    await updateOutage(workspace.store, { place: key, id: outage.id }, change, keptUntil);
   };
   await showFailure(workspace, {
     id: outage.id,
@@ -142,18 +130,13 @@ export async function wakeOutage(
       isForChannel: true,
     }),
   );
-  await outagePlaces(store).update(outage.place, (current) => {
-    const present = current?.outages.find((one) => one.id === outage.id);
-    if (present === undefined) return current;
+  await updateOutage(store, outage, (present) => {
     const isNew = ({ name }: OutageNews): boolean => !present.replies.some((one) => one.name === name);
     const added = isTold ? [] : all.filter(isNew);
     const { owner, mentioned = [], restarts = 0 } = present;
     const isAhead = owner === undefined && mentioned.length === 0;
     const mentions = { mentioned: [], idleSince: clock.now(), isWorse: true, restarts: restarts + 1 };
-    return changeOutage(current, outage.id, {
-      replies: [...present.replies, ...added],
-      ...(isAhead ? {} : mentions),
-    });
+    return { replies: [...present.replies, ...added], ...(isAhead ? {} : mentions) };
   });
 }
 
