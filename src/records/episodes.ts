@@ -248,6 +248,16 @@ export function failingNow({ episodes }: EpisodeRecord): Episode | undefined {
   return last?.ending === undefined ? last : undefined;
 }
 
+/** The open failure of a subject. @param key `subjectKey` */
+export async function readOpen(
+  store: WorkspaceStore,
+  key: string,
+): Promise<{ record: EpisodeRecord; subject: Subject; episode: Episode } | undefined> {
+  const record = await episodeRecords(store).get(key);
+  const episode = record && failingNow(record);
+  return record && episode && { record, subject: record.subject, episode };
+}
+
 /** The record after its open failure closed by itself. Pure. */
 export function withClosed(
   record: EpisodeRecord,

@@ -4,9 +4,9 @@ import { allows } from '../../records/channels.ts';
 import {
   type Episode,
   type EpisodeRecord,
-  episodeRecords,
   failingNow,
   makeProjectRef,
+  readOpen,
   type Subject,
 } from '../../records/episodes.ts';
 import type { FailedStep } from '../../records/failed-steps.ts';
@@ -40,9 +40,10 @@ export const DIAGNOSE = defineJob({
 
 async function diagnose(workspace: Workspace, job: DiagnosisJob, signal: AbortSignal): Promise<void> {
   const { store, channels, clock } = workspace;
-  const record = await episodeRecords(store).get(job.key);
-  if (record === undefined || failingNow(record) === undefined) return;
-  const settings = await channels.get(record.subject.channel);
+  const open = await readOpen(store, job.key);
+  if (open === undefined) return;
+  const { record, subject } = open;
+  const settings = await channels.get(subject.channel);
   if (settings.diagnose === false) return;
   if (job.failure === undefined) return testOnce(workspace, job, signal);
   const reading = showFailedStep(workspace, job.key, record, signal);
@@ -62,8 +63,7 @@ async function showFailedStep(
 ): Promise<FailedStep | undefined> {
   const { id, latestAt } = failingNow(record) ?? {};
   const step = await readFailedStep(workspace, record, signal);
-  const current = await episodeRecords(workspace.store).get(key);
-  const open = current && failingNow(current);
+  const open = (await readOpen(workspace.store, key))?.episode;
   // A later failure has a step of its own.
   if (step === undefined || open === undefined || open.id !== id || open.latestAt !== latestAt) return step;
   const isShared = await workspace.isSharedOutside(record.subject.channel);
@@ -84,13 +84,12 @@ async function testOnce(
   { key, failure }: DiagnosisJob,
   signal: AbortSignal,
 ): Promise<void> {
-  const record = await episodeRecords(workspace.store).get(key);
-  const episode = record && failingNow(record);
-  if (record === undefined || episode === undefined) return;
-  const keyFrom = await findKey(workspace, record.subject);
+  const open = await readOpen(workspace.store, key);
+  if (open === undefined) return;
+  const { record, subject, episode } = open;
+  const keyFrom = await findKey(workspace, subject);
   if (keyFrom === undefined) return;
-  const { account } = record.subject;
-  const target = { account, project: makeProjectRef(record.subject) };
+  const target = { account: subject.account, project: makeProjectRef(subject) };
   const latest = await workspace.runs.latest(target);
   const show = async (run: Run | undefined): Promise<void> => {
     if (run !== undefined && tells(run)) await noteResult(workspace, key, episode, { run, signal });
@@ -101,9 +100,7 @@ async function testOnce(
   // Others may have begun to fail since, which makes it a part of an outage.
   if (!(await isTestedUnasked(workspace, record))) return;
   // A running test sends this job again at its end. Without one, the hour had its test.
-  return show(
-    await beginDiagnosis(workspace, target, { key, failure, keyFrom, where: record.subject.channel }),
-  );
+  return show(await beginDiagnosis(workspace, target, { key, failure, keyFrom, where: subject.channel }));
 }
 
 /** True if the test began after the deployment failed, or after Deckhand noticed it. */

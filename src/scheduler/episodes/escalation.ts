@@ -7,10 +7,10 @@ import { MINUTE_MS } from '../../core/time/clock.ts';
 import {
   changeEpisode,
   type Episode,
-  type EpisodeRecord,
   episodeRecords,
   failingNow,
   makeProjectRef,
+  readOpen,
   type Subject,
 } from '../../records/episodes.ts';
 import { findQuiet, listQuiets } from '../../records/quiets.ts';
@@ -42,11 +42,10 @@ export const ESCALATE = defineFailureJob(
 
 /** Plans the next mention for a failure. Safe to repeat. */
 export async function planEscalation(workspace: Workspace, key: string): Promise<void> {
-  const record = await episodeRecords(workspace.store).get(key);
-  const episode = record && failingNow(record);
+  const { subject, episode } = (await readOpen(workspace.store, key)) ?? {};
   // An outage mentions people once for all of it.
-  if (record === undefined || episode === undefined || episode.outage !== undefined) return;
-  const times = (await listMentions(workspace, [record.subject], episode)).map(({ at }) => at);
+  if (subject === undefined || episode === undefined || episode.outage !== undefined) return;
+  const times = (await listMentions(workspace, [subject], episode)).map(({ at }) => at);
   if (times.length === 0) return;
   const isFree = episode.owner === undefined || episode.isWorse === true;
   const at = isFree ? Math.min(...times) : nextLook(workspace.clock.now());
@@ -69,27 +68,25 @@ async function escalate(
   { key, episode: id, at: plannedAt }: EscalationJob,
   signal: AbortSignal,
 ): Promise<void> {
-  const records = episodeRecords(workspace.store);
-  const record = await records.get(key);
-  const episode = record && failingNow(record);
-  if (record === undefined || episode?.id !== id || episode.outage !== undefined) return;
+  const { subject, episode } = (await readOpen(workspace.store, key)) ?? {};
+  if (subject === undefined || episode?.id !== id || episode.outage !== undefined) return;
   // The database starts jobs by its own clock, which may be ahead.
   const now = Math.max(workspace.clock.now(), plannedAt);
   const { owner } = episode;
   const isOwned = owner !== undefined && (await workspace.roles.excluded(owner)) === undefined;
   const mentions =
-    isOwned && episode.isWorse !== true ? [] : await listMentions(workspace, [record.subject], episode);
+    isOwned && episode.isWorse !== true ? [] : await listMentions(workspace, [subject], episode);
   const due = mentions.filter(({ at }) => at <= now);
   if (due.length > 0) {
     const about = isOwned ? episode : { ...episode, isWorse: false };
-    await postMentions(workspace, record, about, {
+    await postMentions(workspace, subject, about, {
       due: [...new Set(due.map(({ mention }) => mention))],
       signal,
     });
     const mentioned = [...(episode.mentioned ?? []), ...due.map(({ mention }) => mention)];
-    await records.update(key, (current) => changeEpisode(current, id, { mentioned }));
+    await episodeRecords(workspace.store).update(key, (current) => changeEpisode(current, id, { mentioned }));
   }
-  if (owner !== undefined && !isOwned) await removeOwner(workspace, record.subject, key, episode);
+  if (owner !== undefined && !isOwned) await removeOwner(workspace, subject, key, episode);
   await planEscalation(workspace, key);
 }
 
@@ -157,17 +154,13 @@ export async function listMentions(
 
 async function postMentions(
   workspace: Workspace,
-  { subject }: EpisodeRecord,
+  subject: Subject,
   episode: Episode,
   { due, signal }: { due: readonly string[]; signal: AbortSignal },
 ): Promise<void> {
   const { id, rootRef, idleSince = 0, restarts = 0 } = episode;
   const present = await listPresent(workspace, due);
-  const about = {
-    ...subject,
-    isAccountShown: await workspace.accounts.hasSeveral(),
-    url: findProjectPage(workspace.pages, subject),
-  };
+  const about = { ...subject, url: findProjectPage(workspace.pages, subject) };
   const message = escalationReply(about, episode, present, workspace.clock.now() - idleSince);
   const name = `mention ${due.toSorted().join(' ')}${restarts === 0 ? '' : ` ${restarts}`}`;
   const thread = { id: `episode ${id}`, channel: subject.channel, threadTs: rootRef?.ts, signal };

@@ -8,8 +8,8 @@ import {
   changeEpisode,
   type Episode,
   episodeRecords,
-  failingNow,
   makeProjectRef,
+  readOpen,
   type ShownSubject,
   type Subject,
 } from '../../records/episodes.ts';
@@ -33,11 +33,8 @@ async function look(
   { key, episode: id, at }: LookJob,
   signal: AbortSignal,
 ): Promise<void> {
-  const records = episodeRecords(workspace.store);
-  const record = await records.get(key);
-  const episode = record && failingNow(record);
-  if (record === undefined || episode?.id !== id) return;
-  const { subject } = record;
+  const { subject, episode } = (await readOpen(workspace.store, key)) ?? {};
+  if (subject === undefined || episode?.id !== id) return;
   const isMissed = await isUnlisted(workspace, subject);
   // It may be missing only for a moment.
   if (isMissed && episode.isMissed === true) {
@@ -45,7 +42,7 @@ async function look(
     return closeEpisode(workspace, { key, id, why: 'gone' }, signal);
   }
   if (isMissed !== (episode.isMissed ?? false))
-    await records.update(key, (current) => changeEpisode(current, id, { isMissed }));
+    await episodeRecords(workspace.store).update(key, (current) => changeEpisode(current, id, { isMissed }));
   if (!isMissed) await settleRenamed(workspace, subject, key);
   await planLook(workspace, { key, episode: id, newsAt: episode.newsAt, after: at });
   await remind(workspace, subject, episode, signal);

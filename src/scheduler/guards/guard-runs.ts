@@ -4,13 +4,7 @@ import { capitalised } from '../../core/mrkdwn.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import type { Job } from '../../jobs/jobs.ts';
-import {
-  episodeRecords,
-  failingNow,
-  type Outcome,
-  type Subject,
-  subjectKey,
-} from '../../records/episodes.ts';
+import { type Outcome, readOpen, type Subject, subjectKey } from '../../records/episodes.ts';
 import type { Guard } from '../../records/schedules.ts';
 import { GuardCheck, makeGuardRequestId } from '../../records/test-runs.ts';
 import { defineJob } from '../../workspace/define-job.ts';
@@ -107,8 +101,7 @@ async function findConfirmed(
   unreachable: Unreachable,
 ): Promise<Unreachable | undefined> {
   if (unreachable.length === 0) return unreachable;
-  const record = await episodeRecords(store).get(subjectKey(makeSubject(guard)));
-  if (record !== undefined && failingNow(record) !== undefined) return unreachable;
+  if ((await readOpen(store, subjectKey(makeSubject(guard)))) !== undefined) return unreachable;
   const still = unreachable.filter(({ key }) => check.unreachable.includes(key));
   return still.length === 0 ? undefined : still;
 }
