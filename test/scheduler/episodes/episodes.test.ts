@@ -36,7 +36,7 @@ async function note(world: TestWorld, kind: 'failure' | 'success', minute: numbe
     ...rest
   } = more;
   const outcome = { kind, id: `${minute}`, at, lines: [`deploy ${minute}`], ...rest };
-  const subject = { ...SUBJECT, account, project, name: project };
+  const subject = { ...SUBJECT, account, project: project.toLowerCase(), name: project };
   await noteOutcomes(world.app.workspaces.open(TEAM), subject, [outcome]);
 }
 
