@@ -1,7 +1,7 @@
 import { isNamed, isPattern, matchesPattern } from '../core/names.ts';
 import { isInScope, type ProjectKey } from '../core/project-ref.ts';
-import { type EpisodeRecord, QUIET_MS, type Subject } from './episodes.ts';
-import type { Watch } from './schedules.ts';
+import { type EpisodeRecord, makeProjectRef, QUIET_MS, type Subject } from './episodes.ts';
+import type { Guard, Schedule, Watch } from './schedules.ts';
 import { type Mentions, makePersonKey } from './service-people.ts';
 import { failureKey } from './shared-failures.ts';
 import type { ServerStanding, Standing } from './standings.ts';
@@ -18,6 +18,16 @@ export function followsServer({ server }: Pick<Watch, 'server'>, eventName: stri
 
 /** Something that a channel follows or is bound to; a whole account if it has no project. */
 export type Followed = Pick<Watch, 'account' | 'project' | 'pattern' | 'server' | 'person'>;
+
+/** True for a watch or guard that follows a failure in its channel. Pure. */
+export function followsFailure(one: Schedule, subject: Subject): one is Guard | Watch {
+  return (
+    one.kind === (subject.kind === 'deployments' ? 'watch' : 'guard') &&
+    one.channel === subject.channel &&
+    one.account === subject.account &&
+    isInScope(one, makeProjectRef(subject))
+  );
+}
 
 /** The servers of a project that somebody follows. Pure. */
 export function findFollowedServers(

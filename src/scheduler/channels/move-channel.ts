@@ -7,7 +7,7 @@ import { moveRecoveries } from '../../records/recoveries.ts';
 import { documentId, feedPlace, isSameSubject, SCHEDULES_LOCK, Schedule } from '../../records/schedules.ts';
 import { Run } from '../../records/test-runs.ts';
 import { WaitingCommand } from '../../records/waiting-commands.ts';
-import type { Collection, WorkspaceStore } from '../../store/store.ts';
+import type { Collection } from '../../store/store.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { planEnds } from '../episodes/end-quiet.ts';
 import { replanEscalations } from '../episodes/escalation.ts';
@@ -171,32 +171,19 @@ async function resumeThere(workspace: Workspace, { from, to }: ChannelMove): Pro
   await workspace.accountsChanged();
 }
 
-/** Documents about the schedules of a channel. */
-function openFollowing(store: WorkspaceStore) {
-  return [store.collection('pushes', Push)];
-}
-
-/** Documents about messages of a channel, and about what people asked for there. */
-function openShown(store: WorkspaceStore) {
-  return [
+/** Moves the documents that name the channel in a field. Safe to repeat. */
+async function moveDocuments({ store }: Workspace, { from, to, isSameChannel }: ChannelMove): Promise<void> {
+  await moveRecoveries(store, from, to);
+  const shown: Collection<object>[] = [
     store.collection('runs', Run),
     store.collection('followed-servers', FollowedServer),
     store.collection('server-orders', ServerOrder),
     store.collection('removed-schedules', Removal),
     store.collection('waiting', WaitingCommand),
   ];
-}
-
-/** Moves the documents that name the channel in a field. Safe to repeat. */
-export async function moveDocuments(
-  { store }: Workspace,
-  { from, to, isSameChannel }: ChannelMove,
-): Promise<void> {
-  await moveRecoveries(store, from, to);
-  const collections: Collection<object>[] = isSameChannel
-    ? [...openFollowing(store), ...openShown(store)]
-    : openFollowing(store);
-  for (const collection of collections) await replaceIn(collection, from, to);
+  const pushes = store.collection('pushes', Push);
+  for (const collection of [pushes, ...(isSameChannel ? shown : [])])
+    await replaceIn<object>(collection, from, to);
 }
 
 /** Number of documents that are read at once. */

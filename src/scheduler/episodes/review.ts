@@ -1,17 +1,16 @@
-import { isInScope } from '../../core/project-ref.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import {
   type Episode,
   type EpisodeRecord,
   episodeRecords,
   failingNow,
-  makeProjectRef,
   type Outcome,
   type Subject,
   subjectKey,
 } from '../../records/episodes.ts';
 import {
   findFollowedServers,
+  followsFailure,
   isFailed,
   isSettled,
   makeSubject,
@@ -67,10 +66,10 @@ async function reviewRecord(
   const episode = record.episodes.at(-1);
   if (episode === undefined) return;
   const key = subjectKey(subject);
-  const kind = subject.kind === 'deployments' ? 'watch' : 'guard';
-  const own = followers.filter((one) => one.kind === kind && isInScope(one, makeProjectRef(subject)));
-  const { account, project } = subject;
-  const standing = kind === 'watch' ? await workspace.ledger.standings.get(account, project) : undefined;
+  const own = followers.filter((one) => followsFailure(one, subject));
+  const { kind, account, project } = subject;
+  const standing =
+    kind === 'deployments' ? await workspace.ledger.standings.get(account, project) : undefined;
   const state = own.length === 0 ? 'unfollowed' : findState(standing, episode, own);
   if (episode.ending !== undefined) {
     const isRecent = workspace.clock.now() - episode.newsAt <= REOPENED_MS;

@@ -1,16 +1,14 @@
-import { isInScope } from '../../core/project-ref.ts';
 import {
   changeEpisode,
   type Episode,
-  type EpisodeRecord,
   episodeRecords,
   failingNow,
-  makeProjectRef,
   type News,
   type Subject,
 } from '../../records/episodes.ts';
+import { followsFailure } from '../../records/failure-rules.ts';
 import type { Quiet } from '../../records/quiets.ts';
-import type { Guard, Schedule, Watch } from '../../records/schedules.ts';
+import type { Schedule } from '../../records/schedules.ts';
 import { quietNotice } from '../../views/episodes/quiet-messages.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { listQuietFailures } from '../episodes/begin-quiet.ts';
@@ -29,12 +27,11 @@ export async function tellStopped(
   schedules: readonly Schedule[],
   { user, verb, request }: { user: string; verb: 'pause' | 'remove'; request: string },
 ): Promise<Subject[]> {
-  const followers = schedules.filter((one) => one.kind === 'watch' || one.kind === 'guard');
-  if (followers.length === 0) return [];
+  if (schedules.every(({ kind }) => kind !== 'watch' && kind !== 'guard')) return [];
   const rows = await episodeRecords(workspace.store).list();
   const open = rows.flatMap(({ id: key, doc }) => {
     const episode = failingNow(doc);
-    const isStopped = episode !== undefined && followers.some((one) => isFollower(one, doc));
+    const isStopped = episode !== undefined && schedules.some((one) => followsFailure(one, doc.subject));
     return isStopped && doc.subject.person === undefined ? [{ key, subject: doc.subject, episode }] : [];
   });
   const news: Omit<News, 'number'> = {
@@ -64,15 +61,6 @@ export async function tellQuiet(workspace: Workspace, channel: string, quiet: Qu
     return notifyOwner(workspace, { id: `${name} ${channel}`, channel, message: quietNotice(quiet) });
   const news = { kind: 'quiet', name, lines: [], requestedBy, until, isForChannel: true } as const;
   await addNews(workspace, only.key, only.episode, { ...news, lines: [] });
-}
-
-function isFollower(one: Guard | Watch, { subject }: EpisodeRecord): boolean {
-  return (
-    one.channel === subject.channel &&
-    one.account === subject.account &&
-    one.kind === (subject.kind === 'deployments' ? 'watch' : 'guard') &&
-    isInScope(one, makeProjectRef(subject))
-  );
 }
 
 async function addNews(
