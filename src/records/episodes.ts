@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { hashJson } from '../core/json.ts';
+import { hashJson, isNamedId } from '../core/json.ts';
 import type { ProjectRef } from '../core/project-ref.ts';
-import { isNamedId } from '../core/short-id.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { FailedStep } from './failed-steps.ts';

@@ -7,7 +7,7 @@ import { GUARD_CHECKS, GUARD_OUTCOMES, GUARD_RUNS, runGuard } from './guards/gua
 import { INVOICES, prepareNotices } from './invoices/notices.ts';
 import { prepareTimed, startTimed } from './schedules/occurrences.ts';
 import { defineSourceJobs, forgetPolling, startPolling } from './schedules/polling.ts';
-import { ACTIVITY } from './watches/feed.ts';
+import { ACTIVITY, planFeedReads } from './watches/feed.ts';
 import { endUnwatched, planSettling, SETTLE_PUSHES } from './watches/switch-push.ts';
 import { prepareWatch } from './watches/watches.ts';
 
@@ -18,6 +18,8 @@ export interface ScheduleType<S extends Schedule = Schedule> {
   listJobs(startedAt: number): ReadonlyArray<JobDefinition<unknown>>;
   /** Starts its work, unless it runs already. The work ends by itself if no schedule is active. */
   start(workspace: Workspace, schedule: S): Promise<void>;
+  /** Starts work of the kind that goes on without a schedule. Safe to repeat. */
+  startAlways?(workspace: Workspace): Promise<void>;
   /** Called after it is stored for the first time. Safe to repeat. */
   onAdded?(workspace: Workspace, schedule: S): Promise<void>;
   /**
@@ -52,6 +54,7 @@ const TYPES = {
     keyUse: SCHEDULES,
     listJobs: () => [...defineSourceJobs(ACTIVITY), SETTLE_PUSHES],
     start: (workspace, watch) => startPolling(workspace, ACTIVITY, watch),
+    startAlways: planFeedReads,
     prepareResume: prepareWatch,
     forgetAccount: (workspace, account) => forgetPolling(workspace, ACTIVITY, account),
     beforeRemoval: (workspace) => planSettling(workspace),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
+import { shortenId } from '../../core/json.ts';
 import { isDirect, type Reply } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { shortenId } from '../../core/short-id.ts';
 import { HOUR_MS, MINUTE_MS } from '../../core/time/clock.ts';
 import { failingNow, findDrawnEpisode, makeProjectRef } from '../../records/episodes.ts';
 import {

@@ -174,7 +174,7 @@ async function resumeThere(workspace: Workspace, { from, to }: ChannelMove): Pro
 /** Moves the documents that name the channel in a field. Safe to repeat. */
 async function moveDocuments({ store }: Workspace, { from, to, isSameChannel }: ChannelMove): Promise<void> {
   await moveRecoveries(store, from, to);
-  const shown: Collection<object>[] = [
+  const messages: Collection<object>[] = [
     store.collection('runs', Run),
     store.collection('followed-servers', FollowedServer),
     store.collection('server-orders', ServerOrder),
@@ -182,7 +182,7 @@ async function moveDocuments({ store }: Workspace, { from, to, isSameChannel }: 
     store.collection('waiting', WaitingCommand),
   ];
   const pushes = store.collection('pushes', Push);
-  for (const collection of [pushes, ...(isSameChannel ? shown : [])])
+  for (const collection of [pushes, ...(isSameChannel ? messages : [])])
     await replaceIn<object>(collection, from, to);
 }
 

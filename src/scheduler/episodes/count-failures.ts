@@ -1,5 +1,5 @@
+import { isNamedId } from '../../core/json.ts';
 import { findProjectPage, type Pages } from '../../core/service-pages.ts';
-import { isNamedId } from '../../core/short-id.ts';
 import {
   changeEpisode,
   type Episode,

@@ -284,7 +284,7 @@ export interface PollInterval {
 }
 
 /** The same if the account may wait longer. */
-const LONGEST_PAUSES = 4;
+const MAX_PAUSES = 4;
 
 /** One poll of an account. It plans the next. `at` is its due time, milliseconds since the epoch. */
 export const PollJob = z.object({ account: z.string(), at: z.number() });
@@ -309,7 +309,7 @@ export async function planPoll(
   const now = workspace.clock.now();
   const usualMs = interval.intervalMs(workspace);
   const intervalMs = pauseMs ?? usualMs;
-  const maxMs = Math.max(interval.longestIntervals * usualMs, LONGEST_PAUSES * (pauseMs ?? 0));
+  const maxMs = Math.max(interval.longestIntervals * usualMs, MAX_PAUSES * (pauseMs ?? 0));
   const waitMs = nextPollMs({ intervalMs, failures, retryAt, now, random: 0, maxMs });
   const at = Math.max(now, after) + waitMs;
   const key = `${account} ${Math.floor(at / intervalMs)}`;

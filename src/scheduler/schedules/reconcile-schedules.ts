@@ -9,7 +9,6 @@ import { SCHEDULE_FACES } from '../../views/schedules/faces.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace, Workspaces } from '../../workspace/workspace.ts';
 import { SCHEDULE_TYPES } from '../schedule-types.ts';
-import { planFeedReads } from '../watches/feed.ts';
 import { isServed, notifyResumed, type Pausing, pauseAndNotify, type Reason } from './pause-schedule.ts';
 import { resumeSchedule } from './start-schedule.ts';
 
@@ -130,7 +129,7 @@ export const RECONCILE = defineJob({
   options: { concurrency: 10, attempts: 10, backoffMs: 1_000 },
   async handle(workspace, { data: { at } }) {
     await reconcileSchedules(workspace, at);
-    await planFeedReads(workspace);
+    await startAlways(workspace);
   },
 });
 
@@ -156,11 +155,15 @@ export async function startSchedules(
   }
 }
 
+async function startAlways(workspace: Workspace): Promise<void> {
+  for (const type of Object.values(SCHEDULE_TYPES)) await type.startAlways?.(workspace);
+}
+
 /** A workspace with an account has a data key. */
 async function startAll(workspaces: Workspaces, id: string): Promise<void> {
   const workspace = await workspaces.enterInstalled(id);
   if (workspace === undefined) return;
-  await planFeedReads(workspace);
+  await startAlways(workspace);
   for (const schedule of await workspace.schedules.all())
     if (schedule.state.kind === 'active') await SCHEDULE_TYPES[schedule.kind].start(workspace, schedule);
 }

@@ -1,7 +1,6 @@
 import type { Button, Overflow } from '@slack/types';
-import { defined } from '../../core/json.ts';
+import { defined, shortenId } from '../../core/json.ts';
 import type { KnownBlock } from '../../core/message.ts';
-import { shortenId } from '../../core/short-id.ts';
 import type { Episode, ShownSubject, Subject, Verb } from '../../records/episodes.ts';
 import { button, buttons, type MenuOption, overflowMenu } from '../blocks/make-blocks.ts';
 
