@@ -117,17 +117,10 @@ export function addWatch(
   workspace: Workspace,
   requested: Omit<Watch, 'kind' | 'createdAt' | 'state'>,
 ): Promise<Watch> {
-  const { clock, feeds, ledger, schedules, store } = workspace;
+  const { clock, schedules, store } = workspace;
   return store.exclusive(SCHEDULES_LOCK, async () => {
     const watch: Watch = { ...requested, kind: 'watch', createdAt: clock.now(), state: ACTIVE };
-    const isFollowed = (await listFollowers(workspace, 'watch', watch)).some(isActive);
-    const now = clock.now();
-    const begun = newFeed(watch, await ledger.next(watch.account), {
-      recentMarks: [],
-      floor: now,
-      lookedAt: now,
-    });
-    await feeds.update('watch', watch, (current) => (isFollowed && current) || begun);
+    await beginWatch(workspace, watch, undefined, undefined);
     await planSettling(workspace);
     await schedules.put(watch);
     await endUnwatched(workspace);
@@ -202,16 +195,20 @@ function isActive({ state }: Watch): boolean {
 /**
  * Stores where the channel is as a watch starts or resumes. Other watches still get their news. A channel that a person paused starts
  * over; any other catches up.
+ * @param page undefined if the feed was not read: earlier events are no news then
  */
 async function beginWatch(
   workspace: Workspace,
   { channel, account }: FeedPlace,
-  page: FeedPage,
+  page: FeedPage | undefined,
   watch: Watch | undefined,
 ): Promise<void> {
   const { clock, feeds, ledger } = workspace;
   const place = { channel, account };
-  const cursor = cursorAfter(page.events, clock.now(), page.unread);
+  const now = clock.now();
+  const cursor = page
+    ? cursorAfter(page.events, now, page.unread)
+    : { recentMarks: [], floor: now, lookedAt: now };
   const anew = newFeed(place, await ledger.next(account), cursor);
   const isAnew = watch?.state.kind !== 'paused' || watch.state.cause === 'person';
   await feeds.update('watch', place, async (current) => {
