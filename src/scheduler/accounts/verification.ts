@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { deliver } from '../../cards/deliver.ts';
 import { AccountFailure, MAY_PASS, type ServiceErrorKind } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { nextPollMs } from '../../core/retry.ts';
@@ -7,7 +6,6 @@ import { DAY_MS } from '../../core/time/clock.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import type { Account } from '../../records/accounts.ts';
 import { listProjects } from '../../service/projects.ts';
-import { isSlackFailure } from '../../slack/failure.ts';
 import {
   type DeployKey,
   neverVerifiedMessage,
@@ -17,6 +15,7 @@ import {
 import { failureWords } from '../../views/blocks/failures.ts';
 import { defineJob } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { notifyOwner } from '../schedules/pause-schedule.ts';
 
 const FIRST_POLL_MS = 30_000;
 const MAX_PAUSE_MS = 15 * 60_000;
@@ -55,9 +54,11 @@ export async function watchFor(
 }
 
 /** One poll. Safe to repeat after a kill: the next poll has a key of its own. */
-async function watchVerification(workspace: Workspace, job: Job<Watched>): Promise<void> {
+async function watchVerification(
+  workspace: Workspace,
+  { data: watched, signal }: Job<Watched>,
+): Promise<void> {
   const { accounts, clock, word } = workspace;
-  const { data: watched, signal } = job;
   const account = await accounts.get(watched.account);
   if (account === undefined || account.createdAt !== watched.since || account.state === 'broken') return;
   const { name, state } = account;
@@ -69,16 +70,16 @@ async function watchVerification(workspace: Workspace, job: Job<Watched>): Promi
     const { kind, retryAt } = error.cause;
     if (!PASSING.has(kind)) {
       const reason = failureWords(workspace.explain(error));
-      return notifyCreator(workspace, job, verifiedButRefusedMessage(name, reason));
+      return notifyCreator(workspace, watched, verifiedButRefusedMessage(name, reason));
     }
     if (clock.now() - watched.since >= WATCHED_MS)
-      return notifyCreator(workspace, job, neverVerifiedMessage(name));
+      return notifyCreator(workspace, watched, neverVerifiedMessage(name));
     return planPoll(workspace, { ...watched, looks: watched.looks + 1 }, retryAt);
   }
   const isNamed = (await accounts.defaultName({ user: watched.user })) !== name;
   await notifyCreator(
     workspace,
-    job,
+    watched,
     verifiedMessage({ account: name, deployKey: watched.deployKey, isNamed, word }),
   );
 }
@@ -104,20 +105,10 @@ async function planPoll(
 
 async function notifyCreator(
   workspace: Workspace,
-  { data: { user, account, since }, attempt, signal }: Job<Watched>,
+  { user, account, since }: Watched,
   message: Message,
 ): Promise<void> {
-  try {
-    const channel = await workspace.slack.openDirect(user);
-    const id = `verification ${account} ${since}`;
-    await deliver(workspace, { id, channel, message, signal, attempt });
-  } catch (error) {
-    if (!isSlackFailure(error, 'gone')) throw error;
-    workspace.log.warn(
-      { event: 'answer_failed', user, account, err: error },
-      'Notification of a person failed',
-    );
-  }
+  await notifyOwner(workspace, { id: `verification ${account} ${since}`, user, message });
 }
 
 export const WATCH_VERIFICATION = defineJob({
