@@ -82,6 +82,8 @@ describe('the journey through Deckhand of', () => {
   it('a watched failure, to its recovery', async () => {
     await world.say('watch storefront failures');
     await world.untilIdle();
+    // The channel's card is the command's work, a few seconds later.
+    await world.pass(5_000);
     const before = texts().length;
     const root = (all: string[]): string =>
       all.slice(before).find((text) => text.includes('Storefront')) ?? '';
