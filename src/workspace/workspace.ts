@@ -38,7 +38,7 @@ import { createProjects, rememberProjects } from './project-list.ts';
 import { rememberDocuments } from './request-memory.ts';
 import { createRoles, onlyToMembers } from './role-holders.ts';
 import { createServiceDescription } from './service-description.ts';
-import { createSharedChannels } from './shared-channels.ts';
+import { createSharedChannels } from './slack-channels.ts';
 import { createSlackPeople } from './slack-people.ts';
 import { createWaitingCommits } from './waiting-commits.ts';
 
