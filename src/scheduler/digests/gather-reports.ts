@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
+import { findDelivered } from '../../cards/deliver.ts';
 import { AccountFailure, AccountKeyUnreadable } from '../../core/errors.ts';
 import { bold } from '../../core/mrkdwn.ts';
 import { type ProjectRef, projectId } from '../../core/project-ref.ts';
+import { previousOccurrence } from '../../core/time/cron.ts';
 import {
   type ActivityRange,
   computePeriods,
@@ -10,12 +13,13 @@ import {
 } from '../../core/time/range.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Mark } from '../../records/digest-marks.ts';
+import { type Posting, type Reported, withPosted, withPosting } from '../../records/digest-marks.ts';
 import { episodeRecords, type Subject } from '../../records/episodes.ts';
 import { isFailed, isSettled, listClosed } from '../../records/failure-rules.ts';
 import type { KnownActivity } from '../../records/ledger.ts';
 import { isOutage } from '../../records/reachability.ts';
 import { readRecoveries } from '../../records/recoveries.ts';
-import type { Digest } from '../../records/schedules.ts';
+import { type Digest, makeCron, type TimedSchedule } from '../../records/schedules.ts';
 import { failureKey, readShared } from '../../records/shared-failures.ts';
 import { countByDay } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
@@ -26,7 +30,7 @@ import type { AccountReport, StillFailing } from '../../views/digests/digest-mes
 import { findCurrentProject } from '../../workspace/project-list.ts';
 import { fetchActivity, readKnownActivity, readUnreported } from '../../workspace/read-activity.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import { previewFrom, readReported } from './since-last.ts';
+import { nameOccurrence } from '../schedules/occurrences.ts';
 
 /** Report of an account, or the failure that prevented it. */
 export type Gathered = AccountReport & {
@@ -210,4 +214,66 @@ function findFirst(begin: number, marks: Readonly<Record<string, Mark>>, { creat
 
 function gone({ name: account }: Account, { name }: ProjectRef): Gathered {
   return { kind: 'failed', account, reason: `${bold(name)} is no longer listed.`, isGone: true };
+}
+
+/** How far a digest has reported. Its first one begins one cadence before it. Pure. */
+export function readReported({
+  reported,
+  cadence,
+  zone,
+  createdAt,
+  activeSince = createdAt,
+}: Digest): Reported {
+  if (reported !== undefined) return reported;
+  return { from: previousOccurrence(makeCron(cadence), zone, activeSince), marks: {} };
+}
+
+/** Beginning of what a preview shows: one cadence before now, if no digest was posted yet. Pure. @param now milliseconds since the epoch */
+export function previewFrom(digest: Digest, now: number): number {
+  const { from } = readReported(digest);
+  const cadenceMs = from - previousOccurrence(makeCron(digest.cadence), digest.zone, from - 1);
+  return digest.reported === undefined ? Math.min(from, now - cadenceMs) : from;
+}
+
+/** Brings what is stored up to date before an occurrence: a kill may have followed the post of the one before. */
+export async function beginReport(
+  workspace: Workspace,
+  digest: Digest,
+  scheduledAt: number,
+): Promise<Digest> {
+  if (digest.range !== 'since_last') return digest;
+  const before = readReported(digest);
+  const earlier = before.posting?.scheduledAt ?? scheduledAt;
+  const wasPosted =
+    earlier !== scheduledAt &&
+    (await findDelivered(workspace, nameOccurrence('digest', { id: digest.id, scheduledAt: earlier }))) !==
+      undefined;
+  const reported = wasPosted ? withPosted(before, earlier) : before;
+  if (isDeepStrictEqual(reported, digest.reported)) return digest;
+  return (await workspace.schedules.change(digest, (current) => ({ ...current, reported }))) ?? digest;
+}
+
+/**
+ * Stores what an occurrence is about to report, before its post, so that each attempt reports the same.
+ * @returns what the first attempt stored
+ */
+export async function storePosting(
+  { schedules }: Workspace,
+  digest: Digest,
+  posting: Posting,
+): Promise<Posting> {
+  const changed = await schedules.change(digest, (current) => ({
+    ...current,
+    reported: withPosting(readReported(current), posting),
+  }));
+  return changed?.reported?.posting ?? posting;
+}
+
+/** Counts an occurrence as reported. Another range is no part of what `since_last` has reported. */
+export function notePosted(scheduledAt: number): <S extends TimedSchedule>(current: S) => S {
+  return (current) => {
+    if (current.kind !== 'digest' || current.reported === undefined) return current;
+    const isCounted = current.range === 'since_last';
+    return { ...current, reported: isCounted ? withPosted(current.reported, scheduledAt) : undefined };
+  };
 }

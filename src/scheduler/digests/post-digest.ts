@@ -22,9 +22,14 @@ import {
   type Occurrence,
   pauseForOccurrence,
 } from '../schedules/occurrences.ts';
-
-import { type Gathered, gatherReports } from './gather-reports.ts';
-import { beginReport, notePosted, readReported, storePosting } from './since-last.ts';
+import {
+  beginReport,
+  type Gathered,
+  gatherReports,
+  notePosted,
+  readReported,
+  storePosting,
+} from './gather-reports.ts';
 
 /** How long Deckhand retries a service that does not answer. After that, the digest says so. */
 const MAX_RETRY_MS = 10 * 60_000;
