@@ -109,7 +109,7 @@ export const CLAIM_MS = 30 * DAY_MS;
  * Lets the same click on the same message count once. The button disappears while the click is carried out, and returns
  * if that fails. A click that is repeated after a kill finds its own claim and continues.
  */
-function clickClaim({ workspace, invocation, request, handles }: Interaction<'action'>): Claim<Reply> {
+function clickClaim({ workspace, invocation, request, handles }: Interaction<'action'>): Claim {
   const { actionId, value } = request;
   const { channel, messageTs, requestId } = invocation;
   const click = ['click', channel, messageTs, actionId, value];
@@ -119,7 +119,6 @@ function clickClaim({ workspace, invocation, request, handles }: Interaction<'ac
       if (!(await workspace.once(click, CLAIM_MS, requestId)))
         throw new UserError('That button was used already. Wait a moment for its result.');
       if (message !== undefined) await redraw(workspace, invocation, withoutElement(message, request));
-      return undefined;
     },
     async release() {
       await workspace.undoOnce(click);

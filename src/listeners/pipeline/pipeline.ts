@@ -23,7 +23,7 @@ export interface Request<Result extends Audited> {
   /** Text of a command that needs a connected account; it is stored until there is one. */
   pending?: string | undefined;
   /** Prevents a second run. */
-  claim?: Claim<Result> | undefined;
+  claim?: Claim | undefined;
   /** True if it changes something, so that a failure is in the audit log too. */
   isChange?: boolean;
   /** Name of the change in the audit log, e.g. `digest pause`; the command by default. */
@@ -39,9 +39,9 @@ export interface Request<Result extends Audited> {
   explain(error: unknown): Promise<Result>;
 }
 
-export interface Claim<Result> {
-  /** Returns undefined the first time, and a result for a repeat. @throws UserError for a repeat */
-  take(): Promise<Result | undefined>;
+export interface Claim {
+  /** @throws UserError for a repeat */
+  take(): Promise<void>;
   /** Allows another request. */
   release(): Promise<void>;
 }
@@ -129,8 +129,7 @@ async function expectAccount({ workspace, invocation, pending }: Request<Audited
 async function runOnce<R extends Audited>(request: Request<R>): Promise<End<R>> {
   const { claim } = request;
   if (claim === undefined) return handleAudited(request);
-  const earlier = await claim.take();
-  if (earlier !== undefined) return { result: earlier, outcome: 'refused' };
+  await claim.take();
   try {
     const end = await handleAudited(request);
     if (end.outcome !== 'done') await claim.release();
