@@ -5,7 +5,11 @@ import type { RememberedIntegration } from '../../records/known-integrations.ts'
 import type { SkippedRows } from '../../service/call.ts';
 import { INTEGRATION_FLAGS, type Integration, listIntegrations } from '../../service/integrations.ts';
 import { withSkipped } from '../../views/blocks/lists.ts';
-import { integrationsMessage, type ShownIntegration } from '../../views/integrations/integration-messages.ts';
+import {
+  type IntegrationList,
+  integrationsMessage,
+  type ShownIntegration,
+} from '../../views/integrations/integration-messages.ts';
 import { shownName } from '../../views/integrations/integration-modal.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { defineCommand } from '../command.ts';
@@ -25,26 +29,17 @@ export const integrationList = defineCommand({
   rest: true,
   args: z.object({ project: z.string().optional() }),
   async handle(_, { workspace }, { account, project }) {
-    const { integrations, isWhole, skipped } = await readIntegrations(workspace, account, project);
-    const { SERVICE_HOOK_TYPES: wireNames, SLACK_COMMAND: word } = workspace.config;
-    const list = { account: account.name, project, integrations, isWhole, wireNames, word };
-    return replyPrivately(withSkipped(integrationsMessage(list), skipped, integrations));
+    const { list, skipped } = await readIntegrations(workspace, account, project);
+    return replyPrivately(withSkipped(integrationsMessage(list), skipped, list.integrations));
   },
 });
 
-interface Integrations {
-  integrations: ShownIntegration[];
-  /** False if the service does not list integrations. */
-  isWhole: boolean;
-  skipped: SkippedRows[];
-}
-
 /** A project's integrations at the service, else those that were set up with Deckhand. @throws AccountFailure */
 export async function readIntegrations(
-  { integrations, offered }: Workspace,
+  { integrations, offered, config }: Workspace,
   account: Account,
   project: ProjectRef,
-): Promise<Integrations> {
+): Promise<{ list: IntegrationList; skipped: SkippedRows[] }> {
   const skipped: SkippedRows[] = [];
   const [listed, all] = await Promise.all([
     offered.use(
@@ -56,13 +51,17 @@ export async function readIntegrations(
     integrations.list(),
   ]);
   const remembered = all.filter((one) => one.account === account.name && isSameProject(one.project, project));
-  if (listed === undefined)
-    return {
-      integrations: remembered.map((one) => ({ identifier: undefined, ...one })),
-      isWhole: false,
-      skipped,
-    };
-  return { integrations: listed.map((row) => toShown(row, remembered)), isWhole: true, skipped };
+  const list = {
+    account: account.name,
+    project,
+    integrations:
+      listed?.map((row) => toShown(row, remembered)) ??
+      remembered.map((one) => ({ identifier: undefined, ...one })),
+    isWhole: listed !== undefined,
+    wireNames: config.SERVICE_HOOK_TYPES,
+    word: config.SLACK_COMMAND,
+  };
+  return { list, skipped };
 }
 
 function toShown(row: Integration, remembered: readonly RememberedIntegration[]): ShownIntegration {

@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
 import { NameIndex, pickNamed } from '../../core/names.ts';
-import { ProjectRef, projectId } from '../../core/project-ref.ts';
+import { type ProjectRef, projectId } from '../../core/project-ref.ts';
 import type { Account } from '../../records/accounts.ts';
 import { forgetPush } from '../../scheduler/watches/switch-push.ts';
 import { deleteIntegration } from '../../service/integrations.ts';
 import {
   chooseIntegrationMessage,
   confirmRemovalMessage,
+  Removal,
   removedMessage,
 } from '../../views/integrations/integration-messages.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
@@ -20,14 +21,6 @@ import { resolveProject } from '../targets/targets.ts';
 import { readIntegrations } from './list-integrations.ts';
 
 const DELETE = 'DELETE /projects/{}/integrations/{}';
-
-const Removal = z.object({
-  account: z.string(),
-  project: ProjectRef,
-  identifier: z.string(),
-  name: z.string(),
-});
-type Removal = z.infer<typeof Removal>;
 
 export const integrationRemove = defineCommand({
   name: 'integration remove',
@@ -45,25 +38,16 @@ export const integrationRemove = defineCommand({
     const { workspace } = context;
     const { account, project } = await resolvePlace(context, id, projectName);
     if (!(await workspace.offered.has(account, 'removal'))) throw createNotOffered();
-    const { integrations, isWhole } = await readIntegrations(workspace, account, project);
-    const index = new NameIndex(integrations.map((one) => ({ ...one, permalink: one.id })));
+    const { list } = await readIntegrations(workspace, account, project);
+    const index = new NameIndex(list.integrations.map((one) => ({ ...one, permalink: one.id })));
     const fitting = id === undefined ? [] : index.find(id);
     const single = id === undefined ? undefined : pickNamed(fitting, id);
     // The service may have integrations that it does not list.
-    const isUnlisted = !isWhole && id !== undefined && fitting.length === 0;
+    const isUnlisted = !list.isWhole && id !== undefined && fitting.length === 0;
     const match = isUnlisted ? { identifier: id, name: id } : single;
     if (match?.identifier === undefined) {
-      const { SERVICE_HOOK_TYPES: wireNames, SLACK_COMMAND: word } = workspace.config;
-      const list = {
-        account: account.name,
-        project,
-        integrations,
-        isWhole,
-        wireNames,
-        word,
-      };
       const question = askWhich(id, fitting.length, project);
-      return replyPrivately(chooseIntegrationMessage(list, 'integration remove', question));
+      return replyPrivately(chooseIntegrationMessage(list, question));
     }
     const { identifier, name } = match;
     const push = await workspace.pushes.get({ account: account.name, project });

@@ -1,6 +1,7 @@
+import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, sanitize } from '../../core/mrkdwn.ts';
-import { type ProjectRef, projectId } from '../../core/project-ref.ts';
+import { ProjectRef, projectId } from '../../core/project-ref.ts';
 import { INTEGRATION_FLAGS, type IntegrationFlag } from '../../service/integrations.ts';
 import { type MenuTarget, menu } from '../blocks/inputs.ts';
 import { table } from '../blocks/lists.ts';
@@ -19,7 +20,7 @@ export interface ShownIntegration {
   flags: readonly IntegrationFlag[];
 }
 
-interface IntegrationList {
+export interface IntegrationList {
   account: string;
   project: ProjectRef;
   integrations: readonly ShownIntegration[];
@@ -57,9 +58,9 @@ export function integrationsMessage(list: IntegrationList): Message {
   };
 }
 
-/** Asks which integration a command means. */
-export function chooseIntegrationMessage(list: IntegrationList, command: string, question: string): Message {
-  const menus = choices(list, command, 'Choose an integration');
+/** Asks which integration to remove. */
+export function chooseIntegrationMessage(list: IntegrationList, question: string): Message {
+  const menus = choices(list, 'integration remove', 'Choose an integration');
   return menus.length === 0 ? integrationsMessage(list) : say(question, ...menus);
 }
 
@@ -93,12 +94,13 @@ function flagWords(flags: readonly IntegrationFlag[]): string {
   return words.length === 0 ? 'nothing' : words.join(', ');
 }
 
-interface Removal {
-  account: string;
-  project: ProjectRef;
-  identifier: string;
-  name: string;
-}
+export const Removal = z.object({
+  account: z.string(),
+  project: ProjectRef,
+  identifier: z.string(),
+  name: z.string(),
+});
+export interface Removal extends z.infer<typeof Removal> {}
 
 /** @param isPush true if it tells Deckhand of deployments */
 export function confirmRemovalMessage(removal: Removal, isPush: boolean): Message {
