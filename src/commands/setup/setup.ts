@@ -35,7 +35,7 @@ import { expectAllowedThere } from '../schedules/schedule-replies.ts';
 import { FormFault, readFields, type Submitted, showUnderField, type ViewState } from '../submission.ts';
 import { findChosenProject, resolveAccount } from '../targets/targets.ts';
 import { parseForm } from '../values.ts';
-import { readHours } from '../watches/watch.ts';
+import { readHoursField } from '../watches/watch.ts';
 import { cardButtons } from './card-buttons.ts';
 import {
   ALL_PROJECTS,
@@ -280,7 +280,7 @@ async function readChoices(
     projects: await findProjects(context, form.account, fields.projects, setup.projects),
     patterns,
     escalation: await readMention(context, fields, setup),
-    hours: await readSetupHours(context, fields.hours, setup),
+    hours: await readHours(context, fields.hours, setup),
     hear: hear === AS_IS ? undefined : hear,
     guard: guard === AS_IS ? undefined : guard,
     digest: digest === AS_IS ? undefined : digest,
@@ -348,16 +348,13 @@ async function readMention(
 }
 
 /** @throws FormFault */
-async function readSetupHours(
-  { invocation, workspace }: CommandContext,
+async function readHours(
+  context: CommandContext,
   typed: string | undefined,
   { hours: before }: ChannelSetup,
 ): Promise<SetupChoices['hours']> {
   if (!typed || isAsIs(typed)) return typed ? AS_IS : undefined;
-  const times = await showUnderField('hours', () => readHours(typed));
-  const zone = before !== undefined && before !== AS_IS ? before.zone : undefined;
-  // Existing hours keep their zone; new ones get the person's.
-  return { ...times, zone: zone ?? (await readZone(workspace, invocation.user)) };
+  return readHoursField(context, typed, before === AS_IS ? undefined : before);
 }
 
 function listRemoved({ changes }: SetupPlan): Schedule[] {

@@ -285,8 +285,7 @@ async function readChoices(
     });
   if (pattern !== undefined && !isPattern(pattern))
     throw new FormFault({ pattern: 'Put a star where any text may stand, e.g. shop-*.' });
-  const { invocation, workspace } = context;
-  const account = await workspace.accounts.resolve(SCHEDULES, before.account);
+  const account = await context.workspace.accounts.resolve(SCHEDULES, before.account);
   const project = projectName
     ? await showUnderField('project', () => findChosenProject(context, account, projectName))
     : undefined;
@@ -297,16 +296,24 @@ async function readChoices(
     const look = () => readServers(context, { account, project }, serverText);
     return showUnderField('server', look, 'There is no such server.');
   };
-  const times = hours ? await showUnderField('hours', () => readHours(hours)) : undefined;
   return {
     mode,
     project,
     pattern,
     server: await server(),
-    // Existing hours keep their zone; new ones get the person's.
-    hours: times && { ...times, zone: before.hours?.zone ?? (await readZone(workspace, invocation.user)) },
+    hours: hours ? await readHoursField(context, hours, before.hours) : undefined,
     escalation: await readEscalation(context, { mention, after }, before.escalation),
   };
+}
+
+/** The hours of a form. Existing ones keep their zone; new ones get the person's. @throws FormFault */
+export async function readHoursField(
+  { invocation, workspace }: CommandContext,
+  typed: string,
+  before: WorkingHours | undefined,
+): Promise<WorkingHours> {
+  const times = await showUnderField('hours', () => readHours(typed));
+  return { ...times, zone: before?.zone ?? (await readZone(workspace, invocation.user)) };
 }
 
 const { list, pause, resume, remove } = scheduleCommands('watch');

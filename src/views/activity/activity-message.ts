@@ -234,6 +234,12 @@ export function rewindWords(event: ActivityEvent): string[] {
   return [`:rewind: back to ${revision}, live ${dateTime(back.from)} to ${dateTime(back.to)}`];
 }
 
+/** The Slack user who has claimed a name at the service, or else the name; mrkdwn. */
+export function namePerson(name: string, findMentioned: (name: string) => string | undefined): string {
+  const user = findMentioned(name);
+  return user === undefined ? mrkdwn(name, 30) : `<@${user}>`;
+}
+
 /** "`4bcef3e`" and "by Grace Park"; each is empty if the event does not say. */
 export function revisionWords(
   { properties: { end_ref: revision }, user }: ActivityEvent,

@@ -3,7 +3,7 @@ import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Channel } from '../../records/channels.ts';
 import { type Choice, searchInput, selectInput } from '../blocks/inputs.ts';
 import { say } from '../blocks/make-blocks.ts';
-import { modal, type Values } from '../blocks/modal.ts';
+import { modal, refill, type Values } from '../blocks/modal.ts';
 import { withOpened } from '../blocks/shared-form.ts';
 
 export const SETTINGS = 'settings';
@@ -48,25 +48,18 @@ export function settingsModal(
   channel: Channel,
   shownProject: Channel['project'],
 ): ModalView {
-  const view = drawSettings(origin, { ...channel, ...(shownProject && { project: shownProject }) });
-  return withOpened(view, settingsValues(channel));
-}
-
-function drawSettings(
-  origin: { channel: string; account?: string | undefined },
-  { project, threads = true, layout = 'compact', diagnose = true, zone }: Channel,
-): ModalView {
-  return modal(SETTINGS, 'Channel settings', { submit: 'Save', metadata: origin }, [
+  const { zone } = channel;
+  const project = shownProject ?? channel.project;
+  const stored = settingsValues(channel);
+  const form = modal(SETTINGS, 'Channel settings', { submit: 'Save', metadata: origin }, [
     selectInput('threads', 'Threads', {
       hint: 'How test runs are shown here.',
       choices: THREADS,
-      initial: threads ? 'on' : 'off',
     }),
-    selectInput('layout', 'Layout', { choices: LAYOUTS, initial: layout }),
+    selectInput('layout', 'Layout', { choices: LAYOUTS }),
     selectInput('diagnose', 'Diagnose failures', {
       hint: 'The message of the failure says whether the project can be reached. At most one test an hour.',
       choices: DIAGNOSES,
-      initial: diagnose ? 'on' : 'off',
     }),
     searchInput('project', 'Default project', {
       hint: 'For commands here that name no project.',
@@ -81,6 +74,7 @@ function drawSettings(
       initial: zone === undefined ? undefined : { value: zone, text: zone.replaceAll('_', ' ') },
     }),
   ]);
+  return withOpened(refill(form, { ...stored, project: undefined, zone: undefined }, []), stored);
 }
 
 export function settingsMessage(settings: Channel): Message {

@@ -100,10 +100,6 @@ export function emailInput(field: string, label: string, spec: FieldSpec): Input
   return input(field, label, spec, { type: 'email_text_input' });
 }
 
-export function timeInput(field: string, label: string, spec: FieldSpec): InputBlock {
-  return input(field, label, spec, { type: 'timepicker' });
-}
-
 export interface Choice {
   value: string;
   text: string;

@@ -4,7 +4,7 @@ import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { code, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Pages } from '../../core/service-pages.ts';
 import type { Escalation, LastOccurrence, TimedSchedule } from '../../records/schedules.ts';
-import { type Choice, searchInput, selectInput, textInput, timeInput } from '../blocks/inputs.ts';
+import { type Choice, input, searchInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { context } from '../blocks/make-blocks.ts';
 import { modal, refill, type Values } from '../blocks/modal.ts';
 import { DAY_NAMES, describeHandle } from './details.ts';
@@ -60,19 +60,16 @@ export function guardModal(form: TimedForm): ModalView {
 }
 
 /** Fields for the person or group to mention if nobody takes a failure. */
-export function escalationInputs(escalation?: Escalation): KnownBlock[] {
-  const { mention, after } = escalationValues(escalation);
+export function escalationInputs(): KnownBlock[] {
   return [
     textInput('mention', 'Mention', {
       placeholder: 'Nobody, or e.g. @oncall',
       hint: 'The person or user group to mention if nobody is on a failure.',
       optional: true,
-      initial: mention,
     }),
     textInput('after', 'Mention after', {
       placeholder: '15m, or any time from 5m to 4h',
       optional: true,
-      initial: after,
     }),
   ];
 }
@@ -95,7 +92,7 @@ export function timeInputs({ values, next }: TimedForm): KnownBlock[] {
 
 function whenInputs({ cadence }: Values): KnownBlock[] {
   if (cadence === 'hourly') return [];
-  if (cadence !== 'cron') return [timeInput('time', 'At', { dispatch: true })];
+  if (cadence !== 'cron') return [input('time', 'At', { dispatch: true }, { type: 'timepicker' })];
   return [
     textInput('cron', 'Cron fields', {
       hint: 'Minute, hour, day of month, month, day of week. Press Enter to see the next times.',

@@ -2,7 +2,7 @@ import type { Message } from '../../core/message.ts';
 import { describeList } from '../../core/message-text.ts';
 import { code, count, joinFirst, mrkdwn, timeBefore } from '../../core/mrkdwn.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
-import { revisionWords, rewindWords } from '../activity/activity-message.ts';
+import { namePerson, revisionWords, rewindWords } from '../activity/activity-message.ts';
 import { packed } from '../blocks/lists.ts';
 import { context, section } from '../blocks/make-blocks.ts';
 
@@ -23,11 +23,7 @@ export function successLine(
 ): string {
   const { properties, created_at: at } = event;
   const time = timeBefore(Date.parse(at), now);
-  const describePerson = (name: string): string => {
-    const user = findMentioned(name);
-    return user === undefined ? mrkdwn(name, 30) : `<@${user}>`;
-  };
-  const [revision, author] = revisionWords(event, describePerson);
+  const [revision, author] = revisionWords(event, (person) => namePerson(person, findMentioned));
   const servers = properties.servers.map((server) => mrkdwn(server, 24));
   const where = servers.length === 0 ? '' : `on ${joinFirst(servers, MAX_SERVERS)}`;
   const what = [revision || 'a deployment', where, author].filter(Boolean).join(' ');

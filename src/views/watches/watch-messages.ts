@@ -19,11 +19,11 @@ import type { Push } from '../../records/pushes.ts';
 import type { Watch } from '../../records/schedules.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
-import { eventLine, revisionWords, rewindWords } from '../activity/activity-message.ts';
+import { eventLine, namePerson, revisionWords, rewindWords } from '../activity/activity-message.ts';
 import { searchInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { inPages, packed, skippedWords, UNREAD } from '../blocks/lists.ts';
 import { context, LIMITS, say, section } from '../blocks/make-blocks.ts';
-import { modal, type Values } from '../blocks/modal.ts';
+import { modal, refill, type Values } from '../blocks/modal.ts';
 import { muteButtons } from '../episodes/episode-buttons.ts';
 import { MODE_WORDS } from '../schedules/details.ts';
 import { type ListScope, polledLines, type ShownPolling } from '../schedules/schedule.ts';
@@ -54,10 +54,10 @@ export function watchValues({ mode, project, pattern, server, hours, escalation 
 }
 
 export function watchModal(origin: WatchOrigin, watch: Watch): ModalView {
-  const { mode, project, pattern, server, hours, escalation } = watch;
+  const { project, hours } = watch;
   const zone = hours === undefined ? 'your time zone' : sanitize(hours.zone, 60);
   const choices = WATCH_MODES.map((value) => ({ value, text: capitalised(MODE_WORDS[value]) }));
-  return modal(WATCH_EDIT, 'Edit a watch', { submit: 'Save', metadata: origin }, [
+  const form = modal(WATCH_EDIT, 'Edit a watch', { submit: 'Save', metadata: origin }, [
     searchInput('project', 'Project', {
       placeholder: 'All projects, or search one',
       optional: true,
@@ -68,22 +68,20 @@ export function watchModal(origin: WatchOrigin, watch: Watch): ModalView {
       hint: 'A star stands for any text. Projects that the account has later join.',
       maxLength: MAX_PATTERN,
       optional: true,
-      initial: pattern,
     }),
     textInput('server', 'Server', {
       placeholder: 'All servers. Or web-1, web-2 or web-* or not staging',
       optional: true,
-      initial: server?.name,
     }),
-    selectInput('mode', 'What it posts', { choices, initial: mode }),
+    selectInput('mode', 'What it posts', { choices }),
     textInput('hours', 'Working hours', {
       placeholder: 'At any time, or e.g. 9-18',
       hint: `Monday to Friday in ${zone}. What happens outside of them is posted as one summary when they begin.`,
       optional: true,
-      initial: hours && `${hours.from}-${hours.to}`,
     }),
-    ...escalationInputs(escalation),
+    ...escalationInputs(),
   ]);
+  return refill(form, { ...watchValues(watch), project: undefined }, []);
 }
 
 /**
@@ -238,10 +236,7 @@ export function newsLine(
   mentioned: (name: string) => string | undefined,
   where?: readonly string[],
 ): NewsLine & { words: string; rewind: string | undefined } {
-  const describePerson = (name: string): string => {
-    const user = mentioned(name);
-    return user === undefined ? mrkdwn(name, 30) : `<@${user}>`;
-  };
+  const describePerson = (name: string): string => namePerson(name, mentioned);
   const words = revisionWords(event, describePerson).filter(Boolean).join(' ');
   const [rewind] = rewindWords(event);
   return { kind: event.event, line: eventLine(event, dateTime, describePerson, where), words, rewind };
