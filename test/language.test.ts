@@ -17,6 +17,7 @@ function findAll(pattern: RegExp): string[] {
 const RELATIVE_CLAUSE = /(?:\/\*\*?|\n\s*\*|\/\/)\s*(?:@\w+ \w+ )?(?:What|Where|Of|Those|By|As)\b[^\n]*/g;
 const OBSCURE_WORD = /\/\*(?:(?!\*\/)[\s\S])*?\b(?:stands|anew|is none|all the same)\b/g;
 const NAME_WITHOUT_VERB = /\bfunction \w+Of\b/g;
+const SEMICOLON = /(?<=[\s([{:,?])(['`])[^'`\n]*[\w)}’]; [a-z$][^'`\n]*/g;
 const PARTICIPLES = 'said|known|found|wanted|kept|seen|asked|meant|given|heard|told|made|named|shown';
 const PARTICIPLE_NAME = new RegExp(
   `\\b(?:const|let|var) (?:${PARTICIPLES})\\b|^ +(?:${PARTICIPLES})\\??: `,
@@ -46,6 +47,11 @@ it.each([
   ],
 ])('%s', (_, pattern, advice) => {
   expect(findAll(pattern), advice).toEqual([]);
+});
+
+it('writes messages to people without semicolons', () => {
+  const matches = findAll(SEMICOLON).filter((match) => /^src\/(?:views|commands)\//.test(match));
+  expect(matches, 'Make two sentences.').toEqual([]);
 });
 
 it('gives each commit a title of at most 72 characters about one change', () => {

@@ -209,7 +209,7 @@ export function parseArguments(command: Command, rest: Words): unknown {
   });
   const parsed = command.args.safeParse({ ...Object.fromEntries(entries), ...flags });
   if (parsed.success) return parsed.data;
-  throw new UserError(describeIssue(parsed.error, Object.fromEntries(entries)), usageLine(command));
+  throw new UserError(describeIssue(parsed.error, Object.fromEntries(entries), command), usageLine(command));
 }
 
 /** "`test` takes `[project] [server]`", "`whoami` takes no other words"; mrkdwn. */
@@ -224,13 +224,17 @@ function takesNames({ positionals }: Command): boolean {
 
 const NAMES_OF_THINGS: ReadonlySet<string> = new Set(['name', 'project', 'server']);
 
-function describeIssue(error: z.ZodError, typed: Readonly<Record<string, string | undefined>>): string {
+function describeIssue(
+  error: z.ZodError,
+  typed: Readonly<Record<string, string | undefined>>,
+  command: Command,
+): string {
   const issue = error.issues[0];
   const name = String(issue?.path[0] ?? '');
   if (issue?.code === 'custom') return issue.message;
   if (name === '') return 'This command needs more words.';
   const value = typed[name];
-  return value === undefined ? `Which ${name}?` : `${code(value, 40)} is no ${name} that Deckhand can use.`;
+  return value === undefined ? `Which ${name}?` : `${describeWords(command)}, not ${code(value, 40)}.`;
 }
 
 const ADDRESS = /^(--[a-z-]+=)?["']?((?:https?:\/\/|[\w.-]+(?::\d+)?\/)[^\s"']+)["']?$/i;

@@ -156,6 +156,11 @@ const SMALL: ReadonlySet<string> = new Set(
     .filter(Boolean),
 );
 
+/** True for a word that says nothing, such as "please". */
+export function isSmallWord(word: string): boolean {
+  return SMALL.has(spellName(word));
+}
+
 /** Words for what a channel follows. They are left out if nothing is called so. */
 const UNNAMED: ReadonlySet<string> = new Set(
   'it this that site website app prod production page build deploy deployment release yet'.split(' '),

@@ -66,7 +66,7 @@ const unverified = { error_code: 'email_verification_required' };
 /** DESIGN's table of errors, and spec 7. */
 // biome-ignore format: a table, one row a case
 const ROWS: readonly Row[] = [
-  ['401, a new key', nothing, connecting({ api_key: WRONG_KEY }), '{"api_key":"E-mail, key or account do not match.', 'must be verified first'],
+  ['401, a new key', nothing, connecting({ api_key: WRONG_KEY }), '{"api_key":"The e-mail address, the key and the account do not belong together.', 'must be verified first'],
   ['401, a key that is cut off', nothing, connecting({ api_key: 'short' }), 'API keys have 40 characters, and this has 5.', 'Copy it again.'],
   ['401, an unverified account', ({ app, service }) => { service.world.updateUser({ account: ACCOUNT, email: EMAIL, verified: false }); return hold(app, 'unverified'); }, whoami, 'answers once its e-mail address is verified', 'Follow the link in the verification e-mail'],
   ['401, a key that worked', ({ service }) => service.world.revokeKey({ account: ACCOUNT, email: EMAIL }), whoami, 'was revoked or rotated, so the connection is broken', 'Connect again with `/deckhand connect acme`'],
@@ -201,7 +201,13 @@ describe('what a sign-up meets', () => {
     ['409, the e-mail', refusing(409, 'Email is in use'), {}, '{"email":"', 'connect it instead'],
     ['409 of neither', refusing(409), {}, 'Choose another name', 'connect it instead'],
     ['422, the password', nothing, { password: 'short' }, '{"password":"', 'too short'],
-    ['422, the terms', refusing(422, 'Terms missing'), {}, '{"terms_accepted":"', 'must be accepted'],
+    [
+      '422, the terms',
+      refusing(422, 'Terms missing'),
+      {},
+      '{"terms_accepted":"',
+      'Accept the service’s terms',
+    ],
     ['422, the package', refusing(422, 'No such package'), {}, '{"package":"', 'has no such package'],
     ['422, two factors', refusing(422, 'Two-factor is on'), {}, 'must be created on the web', '"url":"http'],
     ['503', meeting({ status: 503, retryAfter: '120' }), {}, 'sign-ups are closed', 'Try again <!date^'],

@@ -142,7 +142,7 @@ export const disconnect = defineCommand({
       actionId: 'disconnect:choose',
       async handle(id, context) {
         const key = await findRemovable(context, id);
-        if (key === undefined) return replyGone();
+        if (key === undefined) return replyGone(context.workspace.word);
         const isShared = hasShared(await context.workspace.accounts.keys(), key.name);
         return replyInPlace(confirmDisconnectMessage({ ...key, id: makeKeyId(key) }, isShared));
       },
@@ -158,7 +158,7 @@ export const disconnect = defineCommand({
         if (key?.purpose === 'shared') await workspace.ledger.forget(key.name);
         // Also for a repeat, because a kill may have come between the two steps.
         await workspace.accountsChanged();
-        if (!wasThere) return replyGone();
+        if (!wasThere) return replyGone(workspace.word);
         const text = `:wastebasket: The ${keyOwner(key)} of ${bold(key.name)} is disconnected and deleted.`;
         return replyInPlace(say(text), { what: 'disconnect', target: nameKeyInAudit(key) });
       },
@@ -175,8 +175,10 @@ function hasShared(keys: readonly Account[], account: string): boolean {
   return keys.some(({ name, purpose }) => name === account && purpose === 'shared');
 }
 
-function replyGone(): Reply {
-  return replyInPlace(say('This key is no longer connected.'));
+function replyGone(word: string): Reply {
+  return replyInPlace(
+    say(`This key is no longer connected. ${code(`${word} accounts`)} lists those that are.`),
+  );
 }
 
 /** Returns undefined if the key was removed already. @throws Refusal for another person's key, or everybody's */
@@ -278,7 +280,7 @@ async function submitConnect(state: ViewState, context: CommandContext): Promise
   const { email, api_key: apiKey, ...fields } = readFields(Fields, state);
   const account = parseAccountName(fields.account, workspace.config.SERVICE_BASE_URL);
   if (account === undefined)
-    throw new FormFault({ account: 'That is not an account name: letters, digits and hyphens only.' });
+    throw new FormFault({ account: 'An account name has letters, digits and hyphens only.' });
   const choice = await findPurposes(context, account);
   const purpose = fields.purpose ?? choosePurpose(choice);
   if (purpose !== undefined && choice?.purposes.includes(purpose) === false)

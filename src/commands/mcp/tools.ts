@@ -72,13 +72,13 @@ const MAX_ROWS = 100;
 const MAX_NAME = 200;
 
 const Name = z.string().trim().min(1).max(MAX_NAME);
-const account = Name.optional().describe('The connected account; left out, the default one');
-const project = Name.optional().describe('The project’s permalink or name; left out, the account’s only one');
-const server = Name.optional().describe('The server’s identifier or name; left out, the whole project');
-const filter = Name.optional().describe('A part of the name of the projects; left out, all of them');
-const page = z.int().min(1).max(1_000).optional().describe('From 1; left out, the first page');
-const range = Range.optional().describe('left out, the last 7 days; up to last_400_days');
-const anyProject = Name.optional().describe('The project’s permalink or name; left out, the whole account');
+const account = Name.optional().describe('The connected account. Left out: the default one');
+const project = Name.optional().describe('The project’s permalink or name. Left out: the account’s only one');
+const server = Name.optional().describe('The server’s identifier or name. Left out: the whole project');
+const filter = Name.optional().describe('A part of the name of the projects. Left out: all of them');
+const page = z.int().min(1).max(1_000).optional().describe('From 1. Left out: the first page');
+const range = Range.optional().describe('Up to last_400_days. Left out: the last 7 days');
+const anyProject = Name.optional().describe('The project’s permalink or name. Left out: the whole account');
 
 const projects = defineTool({
   name: 'projects',

@@ -114,7 +114,7 @@ function readCadence(words: readonly string[]): Read {
     return { cadence: { kind: 'weekly', day, time: readTime(rest[0]) }, rest: rest.slice(1) };
   if (RARE.has(word))
     throw new UserError(
-      'Nothing runs once a month by a word. `cron:"0 9 1 * *"` is the first of each month at 09:00. The words are `daily`, `weekdays` and `weekly:<day>`.',
+      'There is no word for once a month. `cron:"0 9 1 * *"` means the first of each month at 09:00. The words are `daily`, `weekdays` and `weekly:<day>`.',
     );
   const near = word === 'weekly' ? 'weekly:mon' : closest(word, CADENCES);
   throw new UserError(`${code(first, 40)} is not a known frequency. Did you mean ${code(near)}?`);

@@ -63,7 +63,7 @@ export const watchMine = defineCommand({
     const mode = modeText === undefined ? 'failures' : parseMode(modeText.toLowerCase());
     if (mode === undefined)
       throw new UserError(
-        `${code(modeText, 40)} is not a mode. Use \`all\`, \`failures\` or \`transitions\`.`,
+        `You can watch \`all\`, \`failures\` or \`transitions\` of yours, not ${code(modeText, 40)}.`,
       );
     const account = await resolveAccount(requested, SCHEDULES);
     const { user, requestId } = invocation;

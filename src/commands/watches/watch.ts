@@ -18,6 +18,7 @@ import { readZone } from '../../workspace/slack-people.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
+import { isSmallWord } from '../readings.ts';
 import { replyPrivately } from '../replies.ts';
 import { ESCALATION_FLAGS, formatHour, readClock, readEscalation } from '../schedules/cadence-words.ts';
 import { type DoneChange, replyWithChange, replyWithNew, retireCard } from '../schedules/change-replies.ts';
@@ -224,8 +225,9 @@ async function resolveProjectAndMode(
     const isProject = () => resolveProject(context, project, SCHEDULES).then(Boolean, () => false);
     const isMistake = error instanceof UserError || error instanceof ServerNeeded;
     if (!isMistake || project === undefined || !(await isProject())) throw error;
-    throw new UnmatchedWords(
-      `${code(last, 40)} is not a mode. Use \`all\`, \`failures\` or \`transitions\`.`,
+    const Fault = isSmallWord(last) ? UnmatchedWords : UserError;
+    throw new Fault(
+      `${code(last, 40)} is not a server of ${code(project, 60)}, nor \`all\`, \`failures\` or \`transitions\`.`,
     );
   }
 }

@@ -106,7 +106,7 @@ function sortErrors(
   for (const [field, error] of Object.entries(errors)) {
     const id = findInput(field, view);
     if (id === undefined) rest.push(`${mrkdwn(field, 60)}: ${mrkdwn(error, 300)}`);
-    else fields[id] = truncate(fields[id] === undefined ? error : `${fields[id]}; ${error}`, 300);
+    else fields[id] = truncate(fields[id] === undefined ? error : `${toSentence(fields[id])} ${error}`, 300);
   }
   return { fields, base: rest.length === 0 ? undefined : rest.join(' ') };
 }

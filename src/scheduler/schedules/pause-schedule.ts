@@ -52,11 +52,14 @@ export async function expectRoomForSchedule(
   const all = (await schedules.all()).filter((schedule) => !isPersonal(schedule));
   const here = all.filter((one) => one.channel === channel).length;
   if (here + added > MAX_IN_CHANNEL)
-    throw new UserError(`This channel has ${here} schedules, the most that it can have.`, 'digest list');
+    throw new UserError(
+      `This channel has ${here} schedules, the most that it can have. Remove one first.`,
+      'start',
+    );
   if (areNew && all.length + added > MAX_IN_WORKSPACE)
     throw new UserError(
-      `This workspace has ${all.length} schedules, the most that it can have.`,
-      'digest list all',
+      `This workspace has ${all.length} schedules, the most that it can have. Remove one first.`,
+      'list all',
     );
 }
 

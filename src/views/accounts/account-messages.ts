@@ -81,17 +81,21 @@ const PURPOSE_NAMES = { shared: 'Shared key', billing: 'Billing key', mine: 'Per
 
 /** @param isShared true if the account has a shared key */
 export function confirmDisconnectMessage(key: ShownKey, isShared: boolean): Message {
-  const then = isShared ? CONSEQUENCES[key.purpose] : '. The account has no shared key to use in its place';
+  const then = isShared ? describeConsequence(key) : '. The account has no shared key to use in its place';
   const question = `Disconnect the ${keyOwner(key)} ${code(maskedKey(key.keyTail))} from ${bold(key.name)}? The key is deleted${then}.`;
   const confirm = button('Disconnect', 'disconnect:confirm', { style: 'danger', value: { id: key.id } });
   return say(question, ...buttons(confirm));
 }
 
-const CONSEQUENCES = {
-  shared: ', and the account’s schedules pause',
-  billing: ', and invoices are read with the shared key',
-  mine: ', and you will use the shared key',
-} as const;
+/** An admin may disconnect the key of somebody else. */
+function describeConsequence({ purpose, createdBy }: Account): string {
+  const consequences = {
+    shared: ', and the account’s schedules pause',
+    billing: ', and invoices are read with the shared key',
+    mine: `, and <@${createdBy}> uses the shared key`,
+  };
+  return consequences[purpose];
+}
 
 export const CONNECT = 'connect';
 

@@ -32,7 +32,7 @@ export function profileMessage(view: ProfileView): Message {
     who,
     `:key: You use ${key.purpose === 'mine' ? 'your own' : `the ${key.purpose}`} key, ${owner}`,
     `Account ${bold(profile.account.name || account)} (${code(account)})`,
-    profile.account.suspended && ':warning: The account is suspended.',
+    profile.account.suspended && ':warning: The account is suspended. Ask its owner why.',
     profile.account.trialling && 'The account is in its trial period.',
   ];
   return {
@@ -146,7 +146,7 @@ export function unknownNameMessage(
   const { account, name } = claim;
   const anyway = button('Use it anyway', 'me:claim', { value: claim });
   return say(
-    `No recent event in ${code(account)} names ${bold(name, 100)}.`,
+    `Nobody called ${bold(name, 100)} has deployed in ${code(account)} lately. Choose your name, or use this one anyway.`,
     ...nameMenu(account, names),
     ...buttons(anyway),
   );

@@ -17,7 +17,7 @@ const FIELD_FAULTS: Record<string, string> = {
   full_name: 'The service does not accept this name.',
   package: 'The service has no such package.',
   coupon: 'The service does not accept this coupon code.',
-  terms_accepted: 'The terms must be accepted.',
+  terms_accepted: 'Accept the service’s terms to sign up.',
 };
 
 /** Words that show which field a text of the service is about. */
@@ -127,7 +127,7 @@ function blocked(reasons: readonly Said[], webSignup: string): SignupFault {
   const why =
     BLOCKS.find(([words]) => words.test(texts))?.[1] ??
     withReason(
-      'The service blocked the sign-up. It looked suspicious, the e-mail’s domain is a disposable one, Deckhand’s address is banned, or the e-mail address is locked after too many failed attempts.',
+      'The service blocked the sign-up. Perhaps it looked suspicious, the e-mail’s domain is a disposable one, Deckhand’s address is banned, or the e-mail address is locked after too many failed attempts.',
       reasons,
       mrkdwn,
     );
@@ -173,5 +173,5 @@ function withReason(
   const texts = reasons.map(({ text }) => withoutStop(text.trim())).filter((text) => text !== '');
   return texts.length === 0
     ? sentence
-    : toSentence(`${withoutStop(sentence)}: ${clean(texts.join('; '), 200)}`);
+    : toSentence(`${withoutStop(sentence)}: ${clean(texts.join(', '), 200)}`);
 }

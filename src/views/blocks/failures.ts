@@ -147,7 +147,7 @@ function explainKind(error: ServiceError, at: ServiceCase): Explained {
     case 'admin_required':
       return {
         text: 'An administrator of the account must do this.',
-        next: 'Ask one of them to open the page, or to connect with their own key.',
+        next: `Ask one of them to ${error.betaUrl === undefined ? '' : 'open the page, or to '}connect with their own key.`,
         link: linkTo('Open the beta page', error.betaUrl),
       };
     case 'forbidden':

@@ -53,7 +53,7 @@ const BY_WORD: ReadonlyMap<string, string> = new Map(
 );
 
 const NO_THREADS =
-  'The channel does not allow replies in this thread. Run the command in another channel, or set threads off in its settings.';
+  'The channel does not allow replies in this thread. Run the command in another channel, or switch threads off in its settings.';
 
 const TOO_LONG =
   'The message is longer than Slack accepts. Ask for less, for example for one project or a shorter time.';
@@ -96,7 +96,7 @@ const BY_KIND: Readonly<Record<SlackFailureKind, string>> = {
   forbidden:
     'Slack does not allow Deckhand to do this here. Ask a workspace admin about the app’s permissions.',
   revoked: 'Deckhand is no longer installed in this workspace. Ask a workspace admin to install it again.',
-  unreachable: 'Slack did not accept Deckhand’s answer. Try again in a minute.',
+  unreachable: 'Slack did not answer Deckhand. Try again in a minute.',
   rejected:
     'Slack did not accept Deckhand’s answer. Try again. If it keeps happening, ask whoever runs Deckhand.',
 };

@@ -11,18 +11,20 @@ describe('me', () => {
   /** A name that the events hold is taken at once, and any other after a click. */
   async function claim(world: TestWorld, name: string, who: 'member' | 'billing' = 'member') {
     const said = await ask(world, `/deckhand me ${name}`, who);
-    if (!said.includes('No recent event')) return said;
+    if (!said.includes('Nobody called')) return said;
     const ts = world.slack.ephemerals(TEAM, PEOPLE[who]).at(-1)?.ts ?? '';
     await world.as(who).click({ channel: CHANNEL, ts }, { actionId: 'me:claim' });
     const answer = () => world.slack.ephemerals(TEAM, PEOPLE[who]).at(-1)?.text ?? '';
-    await world.slack.until(() => !answer().includes('No recent event'));
+    await world.slack.until(() => !answer().includes('Nobody called'));
     return answer();
   }
 
   test('asks before it takes a name that no event holds, and shows, changes and ends it', async ({
     world,
   }) => {
-    expect(await ask(world, '/deckhand me Kim Lee')).toContain('No recent event in `acme` names *Kim Lee*.');
+    expect(await ask(world, '/deckhand me Kim Lee')).toContain(
+      'Nobody called *Kim Lee* has deployed in `acme` lately. Choose your name, or use this one anyway.',
+    );
     expect([...(await workspaceOf(world).names.mentions(ACCOUNT))]).toEqual([]);
     expect(await claim(world, 'Kim Lee')).toContain('a deployment by Kim Lee fails');
     await claim(world, 'Kim Other');

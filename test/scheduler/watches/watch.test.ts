@@ -159,8 +159,9 @@ describe('a watch', () => {
     );
     expect(await refused('storefront transitions')).toContain('Already watching');
     expect(await refused('storefront fails')).toContain(
-      '`fails` is not a mode. Use `all`, `failures` or `transitions`.',
+      '`fails` is not a server of `storefront`, nor `all`, `failures` or `transitions`.',
     );
+    expect(await refused('list everywhere')).toContain('`watch list` takes `[here|all]`, not `everywhere`.');
     expect(await refused('web shop')).toContain('There is no project or server `web shop`');
     world.slack.kick(TEAM, CHANNEL, 'bot');
     expect(await refused('all')).toContain('Invite it');
