@@ -162,9 +162,15 @@ export function createRequest(
       'user-agent': `deckhand/${version}`,
       ...(authorization === undefined ? {} : { authorization }),
     },
-    body: call.body === undefined ? null : JSON.stringify(call.body),
+    body: createBody(call),
     maxBytes: (status) => (status >= 200 && status < 300 ? maxBytes : Math.min(maxBytes, ERROR_BYTES)),
   };
+}
+
+/** Many servers reject an empty body whose type is JSON. API 1 (docs/service-api.md), convention 3. */
+function createBody({ method, body }: Call<unknown>): string | null {
+  const isWrite = method === 'POST' || method === 'PATCH';
+  return body === undefined && !isWrite ? null : JSON.stringify(body ?? {});
 }
 
 function createPath(call: Call<unknown>, address: Address): string {

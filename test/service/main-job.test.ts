@@ -108,7 +108,7 @@ describe('test access', () => {
   const ok = { name: 'web-1', identifier: 's-1', status: 'ok', message: null };
   const bad = { name: 'web-2', identifier: 's-2', status: 'error', message: 'Connection refused' };
 
-  test('a whole project and one server are started without a body, for there are no parameters', async () => {
+  test('a whole project and one server are started with an empty object, because a body is JSON', async () => {
     await using wire = await openWire({
       'POST /acme/projects/store/test_access': [{ json: RUN }],
       'POST /acme/projects/store/servers/s-1/test_access': [
@@ -118,7 +118,7 @@ describe('test access', () => {
     const started = { ...RUN, results: undefined };
     expect(await startTestAccess(wire.account, 'store')).toEqual(started);
     expect(await startTestAccess(wire.account, 'store', 's-1')).toEqual({ ...started, status: 'pending' });
-    expect(wire.requests.map((request) => request.body)).toEqual(['', '']);
+    expect(wire.requests.map((request) => request.body)).toEqual(['{}', '{}']);
   });
 
   test.each<[string, object, unknown]>([
