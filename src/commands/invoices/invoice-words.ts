@@ -9,8 +9,6 @@ export interface InvoiceWords {
   /** Number of an invoice. It may also be the year of `period`. */
   number?: number;
   period?: Period;
-  /** True if all accounts are meant, for lack of a number. */
-  isSummary: boolean;
   isUnpaid: boolean;
   /** True to post the PDF in the channel. */
   isHere: boolean;
@@ -46,15 +44,16 @@ export async function readInvoiceWords(
   );
   const rest = others.join(' ');
   const digits = NUMBER.exec(rest)?.[1];
+  const isCsv = words.includes('csv');
+  const file = isCsv ? ('csv' as const) : words.some(isFile) ? ('pdfs' as const) : undefined;
   const choices = {
     isUnpaid: words.some((word) => UNPAID.has(word)),
     isHere: words.includes('here'),
-    ...(account === undefined ? {} : { account }),
+    ...defined({ account, file }),
   };
-  const file = words.includes('csv') ? 'csv' : words.some(isFile) ? 'pdfs' : undefined;
   if (digits !== undefined && !choices.isUnpaid) {
     const period = /^(?:19|20)\d\d$/.test(digits) ? readPeriod(digits, await today()) : undefined;
-    return { ...choices, isSummary: false, number: Number(digits), ...defined({ period, file }) };
+    return { ...choices, number: Number(digits), ...defined({ period }) };
   }
   const period = rest === '' ? undefined : readPeriod(rest, await today());
   if (rest !== '' && period === undefined)
@@ -62,5 +61,5 @@ export async function readInvoiceWords(
       `${code(rest, 40)} is not an invoice number or a span of time, such as ${code('q3')}, ${code('october')} or ${code('last month')}.`,
       'invoices',
     );
-  return { ...choices, isSummary: true, ...(file && { file }), ...(period && { period }) };
+  return { ...choices, ...defined({ period }) };
 }

@@ -28,7 +28,7 @@ import { removeHere, scheduleCommands } from '../schedules/schedule-commands.ts'
 import { listSchedules } from '../schedules/schedule-replies.ts';
 import { resolveAccount } from '../targets/targets.ts';
 import { type InvoiceWords, readInvoiceWords } from './invoice-words.ts';
-import { readAccount, readInvoices, sendCsv, sendPdfs, showPeriod } from './over-period.ts';
+import { readAccount, readInvoices, recordSent, sendCsv, sendPdfs, showPeriod } from './over-period.ts';
 import { type Period, readPeriod } from './period-words.ts';
 
 export const invoices = defineCommand({
@@ -175,14 +175,7 @@ async function sendPdf(
     bytes,
     channel,
   });
-  const target = `${account.name}/${number}`;
-  await workspace.audit.record({
-    requestedBy: user,
-    what: 'invoices',
-    where: channel,
-    target,
-    result: 'done',
-  });
+  await recordSent(context, { what: 'invoices', where: channel, target: `${account.name}/${number}` });
   if (isPosted) return { kind: 'nothing' };
   return replyPrivately(invoiceSentMessage(account.name, number));
 }

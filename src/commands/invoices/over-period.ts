@@ -121,7 +121,7 @@ export async function sendCsv(ask: InvoiceAsk, context: CommandContext): Promise
 }
 
 /** Who got which invoices is in the audit log, although nothing changed. */
-function recordSent(
+export function recordSent(
   { invocation, workspace }: CommandContext,
   sent: { what: string; where: string; target: string },
 ): Promise<void> {

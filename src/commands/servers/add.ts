@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { AccountFailure, UserError } from '../../core/errors.ts';
 import type { Change, ModalView, Reply } from '../../core/message.ts';
+import type { Account } from '../../records/accounts.ts';
 import { Draft, Protocol, type RequestedServer } from '../../records/known-servers.ts';
 import { orderServer } from '../../scheduler/servers/add-server.ts';
 import { followServer, ServerTarget } from '../../scheduler/servers/provisioning.ts';
@@ -21,6 +22,7 @@ import {
   type ServerForm,
   serverFormModal,
 } from '../../views/servers/server-modal.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
 import { type ActionContext, defineButton, redraw } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
@@ -89,20 +91,25 @@ async function confirm(state: ViewState, context: CommandContext, before: Draft)
   const { workspace } = context;
   const { account, project } = await resolveFormTarget(context, before, state.values.project);
   const draft = { ...before, protocol, project };
+  const offer = await readOffer(workspace, account, protocol);
+  if (offer === undefined) return { kind: 'view', view: await enrollFirst(context, draft) };
+  const confirmed = { ...draft, requested, ...findChoice(requested, offer), order: randomUUID() };
+  return { kind: 'view', view: confirmServerModal(confirmed, workspace.config.SERVICE_SITES_DOMAIN) };
+}
+
+/** Regions and sizes for a managed server, none for a site; undefined for an account outside the beta. @throws AccountFailure */
+async function readOffer(
+  { accounts, hosting }: Workspace,
+  account: Account,
+  protocol: Protocol,
+): Promise<Offer | undefined> {
   const isManaged = protocol === 'managed_vps';
   const [profile, regions, sizes] = await Promise.all([
-    workspace.accounts.use(account, (client) => getProfile(client)),
-    isManaged ? workspace.hosting.regions(account) : [],
-    isManaged ? workspace.hosting.sizes(account) : [],
+    accounts.use(account, (client) => getProfile(client)),
+    isManaged ? hosting.regions(account) : [],
+    isManaged ? hosting.sizes(account) : [],
   ]);
-  if (!isEligible(profile, protocol)) return { kind: 'view', view: await enrollFirst(context, draft) };
-  const confirmed = {
-    ...draft,
-    requested,
-    ...findChoice(requested, { regions, sizes }),
-    order: randomUUID(),
-  };
-  return { kind: 'view', view: confirmServerModal(confirmed, workspace.config.SERVICE_SITES_DOMAIN) };
+  return isEligible(profile, protocol) ? { regions, sizes } : undefined;
 }
 
 /** The price in words, and the names of the chosen size and region. @throws FormFault */
@@ -185,17 +192,11 @@ async function drawServerForm(
   { draft, values, typedProject }: FilledForm,
 ): Promise<ModalView> {
   const { invocation, workspace } = context;
-  const { accounts, config, hosting } = workspace;
-  const account = await accounts.resolve(invocation, draft.account);
-  const isManaged = draft.protocol === 'managed_vps';
-  const [profile, regions, sizes] = await Promise.all([
-    accounts.use(account, (client) => getProfile(client)),
-    isManaged ? hosting.regions(account) : [],
-    isManaged ? hosting.sizes(account) : [],
-  ]);
-  if (!isEligible(profile, draft.protocol)) return enrollFirst(context, draft);
-  const offer = isManaged ? { regions, sizes } : undefined;
-  return serverFormModal({ draft, values, offer, sitesDomain: config.SERVICE_SITES_DOMAIN, typedProject });
+  const account = await workspace.accounts.resolve(invocation, draft.account);
+  const offer = await readOffer(workspace, account, draft.protocol);
+  if (offer === undefined) return enrollFirst(context, draft);
+  const { SERVICE_SITES_DOMAIN: sitesDomain } = workspace.config;
+  return serverFormModal({ draft, values, offer, sitesDomain, typedProject });
 }
 
 function drawFilledIn(state: ViewState, context: CommandContext): Promise<ModalView> {

@@ -72,10 +72,10 @@ export const hosting = defineCommand({
   },
 });
 
-/** Asks for a managed server. @param text the command that the choice completes */
-async function askResource(workspace: Workspace, account: Account, text: string): Promise<Reply> {
+/** Asks for a managed server. @param command what the choice completes */
+async function askResource(workspace: Workspace, account: Account, command: string): Promise<Reply> {
   const resources = await workspace.accounts.use(account, (client) => listHostedResources(client));
-  return replyPrivately(chooseResourceMessage(account.name, resources, `${text} --account ${account.name}`));
+  return replyPrivately(chooseResourceMessage(account.name, resources, command));
 }
 
 async function listResources(

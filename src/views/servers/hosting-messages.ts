@@ -64,13 +64,13 @@ function describeSum(resources: readonly HostedResource[], currency: Currency): 
   return `Together *${mrkdwn(monthly(sum, currency))}*${rest && `, without ${rest}`}`;
 }
 
-/** Asks for a managed server. The choice runs `text` with its identifier. */
+/** Asks for a managed server. The choice runs the command with its identifier. */
 export function chooseResourceMessage(
   account: string,
   resources: readonly HostedResource[],
-  text: string,
+  command: string,
 ): Message {
-  const choice = resourceMenu(resources, 'Choose a server', text);
+  const choice = resourceMenu(resources, 'Choose a server', `${command} --account ${account}`);
   if (choice.length === 0) return say(`The account ${code(account)} has no managed servers.`);
   return say('Which managed server do you mean?', ...choice);
 }
