@@ -13,11 +13,8 @@ type Verb = 'pause' | 'resume';
 
 const Args = z.object({ nameOrId: z.string().optional() });
 
-/** `pause` and `resume` of whatever the channel has: several are offered in a menu. */
-export const anyScheduleCommands: readonly Command[] = [
-  defineCommand({
-    name: 'pause',
-    phrase: 'pauses what this channel hears',
+const WORDS = {
+  pause: {
     synonyms: ['suspend', 'hold'],
     phrases: {
       'pause|suspend|hold|disable|stop|freeze everything|all|it|this|channel|posting|messages|bot|deckhand *':
@@ -27,30 +24,31 @@ export const anyScheduleCommands: readonly Command[] = [
       'turn|switch it|this|everything|all|channel|posting|messages|bot|deckhand off *': '',
     },
     summary: 'Pauses a watch, guard or digest of this channel',
-    usage: '[id|project]',
-    role: 'operator',
-    durable: true,
-    rest: true,
-    args: Args,
-    handle: ({ nameOrId }, context) => change('pause', nameOrId, context),
-  }),
-  defineCommand({
-    name: 'resume',
-    phrase: 'pauses what this channel hears',
-    shownAs: 'pause',
+  },
+  resume: {
     synonyms: ['unpause', 'continue'],
     phrases: {
       'resume|unpause|continue|enable|start everything|all|it|this|channel|posting|bot|deckhand *': '',
     },
     summary: 'Resumes a watch, guard or digest of this channel',
+  },
+};
+
+/** `pause` and `resume` of whatever the channel has: several are offered in a menu. */
+export const anyScheduleCommands: readonly Command[] = (['pause', 'resume'] as const).map((verb) =>
+  defineCommand({
+    ...WORDS[verb],
+    name: verb,
+    phrase: 'pauses what this channel hears',
+    shownAs: 'pause',
     usage: '[id|project]',
     role: 'operator',
     durable: true,
     rest: true,
     args: Args,
-    handle: ({ nameOrId }, context) => change('resume', nameOrId, context),
+    handle: ({ nameOrId }, context) => change(verb, nameOrId, context),
   }),
-];
+);
 
 async function change(verb: Verb, nameOrId: string | undefined, context: CommandContext): Promise<Reply> {
   const { workspace } = context;

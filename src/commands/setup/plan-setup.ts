@@ -5,11 +5,9 @@ import {
   ACTIVE,
   type Cadence,
   type Digest,
-  type Escalation,
   type Guard,
   type Schedule,
   type Watch,
-  type WorkingHours,
 } from '../../records/schedules.ts';
 import type { PlannedChange } from '../../scheduler/setup/setup-plan.ts';
 import { FormFault } from '../submission.ts';
@@ -29,12 +27,8 @@ import {
 } from './describe-setup.ts';
 
 /** The choices of a submitted form. Undefined: it stays as it is, and nothing is known for what is added. */
-export interface SetupChoices {
-  projects: readonly ProjectRef[];
-  patterns: readonly string[];
+export interface SetupChoices extends Pick<ChannelSetup, 'projects' | 'patterns' | 'escalation' | 'hours'> {
   hear: Hearing | undefined;
-  escalation: Escalation | undefined | AsIs;
-  hours: WorkingHours | undefined | AsIs;
   guard: GuardChoice | undefined;
   digest: DigestChoice | undefined;
   /** Fields that differ from what the channel has. */
