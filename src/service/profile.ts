@@ -15,18 +15,21 @@ const ProfileFields = z.object({
       .object({
         name: OptionalText,
         permalink: OptionalText,
-        beta_features: Flag,
+        beta_features: orElse(YesOrNo, undefined),
         static_hosting_eligible: orElse(YesOrNo, undefined),
         managed_vps_eligible: orElse(YesOrNo, undefined),
         suspended: Flag,
         trialling: Flag,
       })
-      // The API says that these two equal the first.
-      .transform(({ static_hosting_eligible: site, managed_vps_eligible: machine, ...account }) => ({
-        ...account,
-        static_hosting_eligible: site ?? account.beta_features,
-        managed_vps_eligible: machine ?? account.beta_features,
-      })),
+      // The API says that the two others equal `beta_features`. They are undefined if nothing tells.
+      .transform(
+        ({ beta_features: beta, static_hosting_eligible: site, managed_vps_eligible: vps, ...rest }) => ({
+          ...rest,
+          beta_features: beta ?? false,
+          static_hosting_eligible: site ?? beta,
+          managed_vps_eligible: vps ?? beta,
+        }),
+      ),
   ),
 });
 /** An answer needs at least one of the fields. */

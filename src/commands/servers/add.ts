@@ -264,5 +264,7 @@ async function enrollFirst({ invocation, workspace }: CommandContext, draft: Dra
 function isEligible({ account }: Profile, protocol: Protocol): boolean {
   // An enrolled account may try: the service explains a refusal in its own words.
   if (account.beta_features) return true;
-  return protocol === 'static_hosting' ? account.static_hosting_eligible : account.managed_vps_eligible;
+  const { static_hosting_eligible: site, managed_vps_eligible: machine } = account;
+  // The service also explains it if its profile does not tell.
+  return (protocol === 'static_hosting' ? site : machine) !== false;
 }

@@ -104,6 +104,7 @@ export function askedToEnrollMessage(
   return say(text, ...buttons(open));
 }
 
-function flagWords(isEligible: boolean): string {
+function flagWords(isEligible: boolean | undefined): string {
+  if (isEligible === undefined) return 'not given by the service';
   return isEligible ? ':white_check_mark: eligible' : ':x: not eligible';
 }

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { ask } from '../../support/asking.ts';
 import { sendPayload } from '../../support/signed.ts';
 import { ACCOUNT, CHANNEL, EMAIL, PEOPLE, TEAM } from '../../support/test-world.ts';
 import {
@@ -93,6 +94,15 @@ describe('server add', () => {
       view: { ...content, id, hash: 'h1', state: { values } },
     });
     expect(text).toContain('*Price*  *24.00 USD a month*');
+  });
+
+  test('is offered if the profile does not say whether the account is in the beta', async ({ world }) => {
+    const body = { email_address: EMAIL, account: { name: 'Acme', permalink: ACCOUNT } };
+    world.service.faults.add({ path: `/${ACCOUNT}/profile`, status: 200, body });
+    await openFilled(world);
+    const answer = await ann(world).submit('server.add', SITE);
+    expect(answer.body).toContain('Create this server?');
+    expect(await ask(world, '/deckhand beta')).toContain('*Static hosting*  not given by the service');
   });
 
   test('asks for the project where several could be meant, and goes back to change something', async ({
