@@ -9,7 +9,10 @@ const OTHER = 'C0BILLING';
 const GROUP = '<!subteam^S0ONCALL|@oncall>';
 const NAMES = Array.from({ length: 20 }, (_, at) => `shop${String(at + 1).padStart(2, '0')}`);
 
-describe('an outage of 20 projects', () => {
+/** As many as an outage needs, and some more. */
+const SOME = NAMES.slice(0, 8);
+
+describe('an outage of many projects', () => {
   let world: DigestWorld;
   beforeEach(async () => {
     world = await openDigestWorld(undefined, { env: { NOTICE_INTERVAL_MS: '20000' } });
@@ -193,8 +196,8 @@ describe('an outage of 20 projects', () => {
       await world.as('admin').command(channel, '/deckhand watch all failures');
       await world.slack.until(() => world.slack.messages(TEAM, channel).length > before);
     }
-    await failAll();
-    for (const channel of [CHANNEL, OTHER]) await until('20 projects of acme are failing since', channel);
+    await failAll(SOME);
+    for (const channel of [CHANNEL, OTHER]) await until('8 projects of acme are failing since', channel);
     await click('claim', 'member', OTHER);
     await world.passUntil(() => shown().includes(`<@${PEOPLE.member}> is on it`));
     await world.as('member').openHome();
@@ -226,8 +229,8 @@ describe('an outage of 20 projects', () => {
 
   it('is nobody’s once its owner has left', async () => {
     await world.say(`watch all failures --mention ${GROUP} --after 15m`);
-    await failAll();
-    await until('20 projects');
+    await failAll(SOME);
+    await until('8 projects');
     await click('claim');
     await world.passUntil(() => shown().includes(`<@${PEOPLE.member}> is on all of it`));
     world.slack.changePerson(TEAM, PEOPLE.member, { deleted: true });
@@ -235,25 +238,25 @@ describe('an outage of 20 projects', () => {
     await world.passUntil(() => !shown().includes('is on all of it'));
   });
 
-  it('is one message of 20 guards too', async () => {
-    for (const name of NAMES) await world.say(`guard add ${name} hourly`);
+  it('is one message of guards too', async () => {
+    for (const name of SOME) await world.say(`guard add ${name} hourly`);
     await world.pass(2 * MINUTE);
-    for (const name of NAMES) breakServer(name, 'error');
-    await until('20 projects of acme are unreachable since');
+    for (const name of SOME) breakServer(name, 'error');
+    await until('8 projects of acme are unreachable since');
     expect(root()?.text).toContain('all on web-1: Connection refused');
     await world.pass(5 * MINUTE);
     expect(messages().length).toBeLessThanOrEqual(5);
     expect(outages()).toHaveLength(1);
-    for (const name of NAMES) breakServer(name, 'ok');
-    await until('20 projects of acme recovered after');
+    for (const name of SOME) breakServer(name, 'ok');
+    await until('8 projects of acme recovered after');
   });
 
   it('of a channel that hears of it later, is one message', async () => {
     await world.say('watch all failures');
-    await failAll();
-    await until('20 projects of acme are failing since');
+    await failAll(SOME);
+    await until('8 projects of acme are failing since');
     await world.as('admin').command(OTHER, '/deckhand watch all failures');
-    await until('20 projects of acme are failing since', OTHER);
+    await until('8 projects of acme are failing since', OTHER);
     await world.pass(2 * MINUTE);
     expect(messages(OTHER)).toHaveLength(1);
   });
