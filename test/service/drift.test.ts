@@ -1,20 +1,29 @@
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SimulatedService, startSimulatedService } from '../../sandbox/service/server.ts';
+import { checkService } from '../../src/cli/check-service.ts';
+import { callProgram, type Program } from '../../src/cli/program.ts';
+import { parseConfig } from '../../src/config.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { createService } from '../../src/service/client.ts';
-import { type Ended, MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
+import { MIN_ENV, runDeckhand } from '../support/run-deckhand.ts';
 import { startWire } from './wire.ts';
 
-function checkService(signupUrl?: string): Promise<Ended> {
-  const address = signupUrl === undefined ? {} : { SERVICE_SIGNUP_URL: signupUrl };
-  return runDeckhand({ args: ['--check-service'], env: { ...MIN_ENV, ...address } });
+const CHECK: Program = {
+  command: 'deckhand',
+  help: '',
+  main: ({ env }) => checkService(parseConfig(env)),
+};
+
+/** Runs the check as `deckhand --check-service` does. */
+function check(env: Record<string, string> = {}): ReturnType<typeof callProgram> {
+  return callProgram(CHECK, [], { ...MIN_ENV, ...env });
 }
 
 /** Runs the check against a description of somebody's own. */
-async function checkAgainst(description: unknown): Promise<Ended> {
+async function checkAgainst(description: unknown): ReturnType<typeof callProgram> {
   await using wire = await startWire({ 'GET /docs.json': [{ json: description }] });
-  return await checkService(wire.origin);
+  return await check({ SERVICE_SIGNUP_URL: wire.origin });
 }
 
 interface Description {
@@ -32,7 +41,8 @@ describe('--check-service', () => {
   afterAll(() => service.stop());
 
   it('finds no drift in the description of the simulated service', async () => {
-    expect(await checkService(service.signupUrl)).toEqual({
+    const env = { ...MIN_ENV, SERVICE_SIGNUP_URL: service.signupUrl };
+    expect(await runDeckhand({ args: ['--check-service'], env })).toEqual({
       code: 0,
       out: "The service's description agrees with Deckhand's calls, but leaves out 3 of them and 1 required field.\n",
       err: '',
@@ -41,12 +51,8 @@ describe('--check-service', () => {
 
   it('reads the address of SERVICE_DESCRIPTION_URL instead of one below the sign-up’s', async () => {
     await using wire = await startWire({ 'GET /v2/openapi.json': [{ json: { paths: {} } }] });
-    const env = { ...MIN_ENV, SERVICE_SIGNUP_URL: service.signupUrl };
     const SERVICE_DESCRIPTION_URL = `${wire.origin}/v2/openapi.json`;
-    const { out } = await runDeckhand({
-      args: ['--check-service'],
-      env: { ...env, SERVICE_DESCRIPTION_URL },
-    });
+    const { out } = await check({ SERVICE_SIGNUP_URL: service.signupUrl, SERVICE_DESCRIPTION_URL });
     expect(out).toContain('leaves out 20 of them');
   });
 
@@ -104,7 +110,7 @@ describe('--check-service', () => {
     ['no address', undefined, 'SERVICE_SIGNUP_URL is not set'],
     ['a description that is none', { openapi: '3.1.0' }, 'it is not an OpenAPI document'],
   ])('says %s in one line that is no fault', async (_, description, words) => {
-    const { code, out } = await (description === undefined ? checkService() : checkAgainst(description));
+    const { code, out } = await (description === undefined ? check() : checkAgainst(description));
     expect(code).toBe(0);
     expect(out).toContain(words);
     expect(out.trim().split('\n')).toHaveLength(1);
@@ -156,7 +162,7 @@ describe('a hostile description', () => {
 
   it('of more than 2 MB is one line, and no fault', async () => {
     await using wire = await startWire({ 'GET /docs.json': [{ raw: ' '.repeat(2.1 * 1024 * 1024) }] });
-    const { code, out } = await checkService(wire.origin);
+    const { code, out } = await check({ SERVICE_SIGNUP_URL: wire.origin });
     expect([code, out]).toEqual([
       0,
       "The service's description could not be read (it is larger than 2 MB).\n",
