@@ -1,5 +1,6 @@
 import { EventEmitter, on } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { DEMO_SAMPLES } from '../../sandbox/demo/samples.ts';
@@ -143,7 +144,7 @@ export async function openTestWorld(options: TestWorldOptions = {}) {
       // The service goes at once: an answer that it holds back would be waited for.
       await Promise.all([running.close(), service.stop()]);
       await slack.stop();
-      await rm(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
