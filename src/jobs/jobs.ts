@@ -180,8 +180,11 @@ export interface Leases {
  */
 export interface JobsBackend {
   readonly leases?: Leases;
-  /** Prepares the queues of this process. Other methods may be called before. */
-  start(queues: readonly QueueSpec[]): Promise<void>;
+  /**
+   * Prepares the queues of this process. Other methods may be called before. Returns the earliest due time of each queue that has
+   * waiting jobs, if one statement can find it.
+   */
+  start(queues: readonly QueueSpec[]): Promise<ReadonlyMap<string, number> | undefined>;
   /** Returns false if the key is taken. */
   insert(queue: QueueSpec, job: NewJob): Promise<boolean>;
   /** Claims at most `limit` due jobs, longest waiting first. Skips those of the workspaces in `full`. */

@@ -111,9 +111,15 @@ class Runner implements Engine {
 
   async start(): Promise<void> {
     if (this.#state !== 'new') throw new Error('the engine was started before');
-    await this.#backend.start([...this.#queues.values()]);
+    const firstDue = await this.#backend.start([...this.#queues.values()]);
     this.#state = 'running';
-    for (const queue of this.#queues.values()) this.#pull(queue);
+    for (const queue of this.#queues.values()) {
+      const at = firstDue?.get(queue.name);
+      if (firstDue === undefined || queue.mayHaveMore) this.#pull(queue);
+      else if (at !== undefined) this.#expect(queue, at);
+    }
+    // For jobs that were sent during the start.
+    this.#setAlarm();
     if (this.#backend.leases !== undefined) this.#keepLeases(this.#backend.leases);
   }
 

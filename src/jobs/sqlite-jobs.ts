@@ -27,6 +27,7 @@ CREATE INDEX IF NOT EXISTS deckhand_jobs_workspace ON deckhand_jobs (workspace);
 CREATE UNIQUE INDEX IF NOT EXISTS deckhand_jobs_key ON deckhand_jobs (queue, key) WHERE key IS NOT NULL;`;
 /** Makes jobs wait again that ran when an earlier process ended. */
 const TAKE_OVER = 'UPDATE deckhand_jobs SET state = 0 WHERE state = 1';
+const FIRST_DUE = 'SELECT queue, min(due) AS due FROM deckhand_jobs WHERE state = 0 GROUP BY queue';
 const FREE_KEYS = 'DELETE FROM deckhand_jobs WHERE state = 3 AND due <= ?';
 const INSERT = `INSERT INTO deckhand_jobs (queue, key, workspace, data, due, traceparent) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT DO NOTHING`;
@@ -73,6 +74,7 @@ const ClaimedRows = z.array(
   }),
 );
 const NextRow = z.object({ due: z.number().nullable() }).optional();
+const DueRows = z.array(z.object({ queue: z.string(), due: z.number() }));
 const AllRows = z.array(Job.extend({ delayMs: z.number() }));
 const CountRows = z.array(QueueStats.extend({ queue: z.string() }));
 
@@ -101,7 +103,10 @@ export function createSqliteJobs(db: DatabaseSync, clock: Clock): JobsBackend {
   let keysFreedAt = Number.NEGATIVE_INFINITY;
 
   return {
-    start: async () => void (await execute(TAKE_OVER)),
+    async start() {
+      await execute(TAKE_OVER);
+      return new Map(DueRows.parse(await rows(FIRST_DUE, {})).map(({ queue, due }) => [queue, due]));
+    },
     async insert({ name, keyStaysMs }, { key = null, workspace, data, delayMs, traceparent = null }) {
       const now = clock.now();
       if (keyStaysMs !== undefined && now - keysFreedAt >= FREE_KEYS_MS) {
