@@ -163,18 +163,22 @@ function noteMembers(
   if (!isFirst && now < (outage.toldAt ?? 0) + TOLD_MS) return outage;
   const readAwake = (subject?: Subject) => (subject !== undefined && isQuiet(subject) ? undefined : subject);
   const names: Record<'joined' | 'again' | 'ended', string[]> = { joined: [], again: [], ended: [] };
+  let isTold = true;
   const members = outage.members.map((member): Member => {
     const toldState = isFailing(records, member) ? 'failing' : 'ended';
     const name = readAwake(readMember(records, member)?.subject)?.name;
     if (name !== undefined && toldState !== (member.toldState ?? 'ended')) {
+      const isAgain = toldState === 'failing' && member.toldState !== undefined;
       if (toldState === 'ended') names.ended.push(name);
-      else (member.toldState === undefined ? names.joined : names.again).push(name);
+      else (isAgain ? names.again : names.joined).push(name);
+      // The channel hears of the others by their own messages.
+      if (isAgain && member.hasOwn !== true) isTold = false;
     }
     return { ...member, toldState };
   });
   const isNews = Object.values(names).some(({ length }) => length > 0);
   if (isFirst || !isNews) return { ...outage, members };
-  const isForChannel = names.again.length > 0 && now - (outage.wokenAt ?? 0) >= HOUR_MS;
+  const isForChannel = !isTold && now - (outage.wokenAt ?? 0) >= HOUR_MS;
   const news: OutageNews = { name: `members ${now}`, kind: 'members', ...names, isForChannel };
   const restarts = (outage.restarts ?? 0) + 1;
   return {
