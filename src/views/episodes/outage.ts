@@ -101,9 +101,12 @@ export function describeOutage(outage: ShownOutage): string {
 
 /** "Billing API since 20:40, Storefront since 21:10"; mrkdwn. */
 function describeStillFailing(failing: readonly ShownMember[], endedAt: number): string {
+  // The oldest failure of a project comes first; its deployments and a guard may both fail.
+  const byProject = Map.groupBy(failing, ({ subject }) => `${subject.account}/${subject.project}`);
+  const oldest = [...byProject.values()].flatMap(([first]) => first ?? []);
   const describe = ({ subject, episode: { since } }: ShownMember): string =>
     `${linkName(mrkdwn(subject.name, 80), subject.url)} since ${timeBefore(since, endedAt)}`;
-  return failing.map(describe).join(', ');
+  return oldest.map(describe).join(', ');
 }
 
 /** "While it was quiet: 3 projects failed, 2 recovered." */

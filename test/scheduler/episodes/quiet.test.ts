@@ -5,7 +5,7 @@ import { noteOutcomes } from '../../../src/scheduler/episodes/change-episodes.ts
 import { QUIET_ENDS } from '../../../src/scheduler/episodes/queues.ts';
 import { answerTo, ask } from '../../support/asking.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM } from '../../support/test-world.ts';
-import { deploy as deployRevision, OTHER } from '../channel.ts';
+import { breakServer, deploy as deployRevision, OTHER } from '../channel.ts';
 import { DAY, type DigestWorld, HOUR, MINUTE, openDigestWorld } from '../digests/digest-world.ts';
 
 const GROUP = '<!subteam^S0ONCALL|@oncall>';
@@ -114,6 +114,17 @@ describe('a quiet channel', () => {
       expect(messages()).toHaveLength(before);
       expect(world.slack.thread(TEAM, CHANNEL, ts)).toHaveLength(replies);
       expect(summaries()).toEqual([]);
+    });
+
+    it('is told once of a project whose deployments and guard both fail', async () => {
+      breakServer(world, 'web-2');
+      await command('guard add storefront hourly');
+      await until('web-2 is unreachable since');
+      deploy(false);
+      await until('the deployment');
+      await makeQuiet('quiet until 20:00 storefront');
+      await world.pass(4 * HOUR, () => summaries().length > 0);
+      expect(summaries()[0]?.match(/Storefront since/g)).toHaveLength(1);
     });
 
     it('is told of a failure that was there before, and still is', async () => {
