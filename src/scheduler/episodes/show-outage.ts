@@ -153,6 +153,16 @@ async function addLinks<S extends ShownOutage>({ home }: Workspace, view: S): Pr
 /** Minimum time between two replies about members. */
 const TOLD_MS = MINUTE_MS;
 
+/** How a member changed since its thread was told. */
+function findChange(
+  { toldState }: Member,
+  state: 'failing' | 'ended',
+): 'joined' | 'again' | 'ended' | undefined {
+  if (state === (toldState ?? 'ended')) return undefined;
+  if (state === 'ended') return 'ended';
+  return toldState === undefined ? 'joined' : 'again';
+}
+
 /** Adds a reply about the members that fail or ended since the last one, at most once a minute. Pure. */
 function noteMembers(
   outage: Outage,
@@ -167,12 +177,11 @@ function noteMembers(
   const members = outage.members.map((member): Member => {
     const toldState = isFailing(records, member) ? 'failing' : 'ended';
     const name = readAwake(readMember(records, member)?.subject)?.name;
-    if (name !== undefined && toldState !== (member.toldState ?? 'ended')) {
-      const isAgain = toldState === 'failing' && member.toldState !== undefined;
-      if (toldState === 'ended') names.ended.push(name);
-      else (isAgain ? names.again : names.joined).push(name);
+    const change = findChange(member, toldState);
+    if (name !== undefined && change !== undefined) {
+      names[change].push(name);
       // The channel hears of the others by their own messages.
-      if (isAgain && member.hasOwn !== true) isTold = false;
+      if (change === 'again' && member.hasOwn !== true) isTold = false;
     }
     return { ...member, toldState };
   });
