@@ -121,11 +121,8 @@ export const activity = defineCommand({
     stats: z.literal(true).optional(),
   }),
   async handle(args, context, { account }) {
-    const words = readActivityWords(args.words?.split(' ') ?? []);
-    const name = args.project ?? words.project;
-    const ask = await findAsk(context, account, { ...words, name, range: words.range ?? DEFAULT_RANGE });
-    const stats = args.stats ?? words.stats;
-    return replyPrivately(await showPrivately({ ...ask, stats }, context));
+    const ask = await findAsk(context, account, args, DEFAULT_RANGE);
+    return replyPrivately(await showPrivately({ ...ask, stats: args.stats ?? ask.stats }, context));
   },
   actions: [
     defineButton(ActivityAsk, {
@@ -160,32 +157,28 @@ export const history = defineCommand({
   flags: ['project'],
   args: z.object({ words: z.string().optional(), project: z.string().optional() }),
   async handle(args, context, { account }) {
-    const words = readActivityWords(args.words?.split(' ') ?? []);
-    const name = args.project ?? words.project;
-    const ask = await findAsk(context, account, { ...words, name, range: words.range ?? HISTORY_RANGE });
-    return replyPrivately(await showPrivately({ ...ask, stats: words.stats, isHistory: true }, context));
+    const ask = await findAsk(context, account, args, HISTORY_RANGE);
+    return replyPrivately(await showPrivately({ ...ask, isHistory: true }, context));
   },
 });
 
 async function findAsk(
   context: CommandContext,
   account: Account,
-  {
-    name,
-    range,
-    isFailed,
-    isYesterday,
-  }: Pick<ActivityAsk, 'range' | 'isFailed' | 'isYesterday'> & { name: string | undefined },
+  args: { words?: string | undefined; project?: string | undefined },
+  usualRange: ActivityAsk['range'],
 ): Promise<ActivityAsk> {
+  const words = readActivityWords(args.words?.split(' ') ?? []);
+  const { range = usualRange, stats, isFailed, isYesterday } = words;
   const [zone, subject] = await Promise.all([
     readZone(context.workspace, context.invocation.user),
-    findSubject(context, account, name),
+    findSubject(context, account, args.project ?? words.project),
   ]);
   const day = isYesterday && ({ range: YESTERDAY_RANGE, isYesterday } as const);
   return {
     account: account.name,
     range,
-    stats: false,
+    stats,
     zone,
     page: 0,
     ...(isFailed && { isFailed }),
