@@ -7,6 +7,7 @@ import { isSlackFailure, undefinedOnSlackError } from '../slack/failure.ts';
 import { GROUPS_UNREAD } from '../views/admin/role-messages.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Command } from './command.ts';
+import type { CommandContext } from './context.ts';
 
 /** Filters the commands that a person may run in a channel. */
 export async function runnable(
@@ -38,6 +39,17 @@ export interface Wanted {
 }
 
 type Rules = Pick<Workspace, 'roles' | 'channels' | 'word'>;
+
+/** Checks that the person may in their own channel and in another one. @throws Refusal */
+export async function expectAllowed(
+  { invocation, workspace }: Pick<CommandContext, 'invocation' | 'workspace'>,
+  place: string,
+  requested: Omit<Wanted, 'user' | 'channels'>,
+): Promise<void> {
+  const { user, channel } = invocation;
+  const refusal = await findRefusal(workspace, { ...requested, user, channels: [channel, place] });
+  if (refusal !== undefined) throw refusal;
+}
 
 /** A missing permission; the message names the people who can give it. */
 export class Refusal extends UserError {

@@ -7,7 +7,7 @@ import { startTest } from '../../scheduler/test-access/start-test.ts';
 import { say } from '../../views/blocks/make-blocks.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { type ActionContext, defineButton } from '../action.ts';
-import { findRefusal } from '../permission.ts';
+import { expectAllowed } from '../permission.ts';
 import { replyPrivately } from '../replies.ts';
 import { expectCurrentProject } from '../targets/targets.ts';
 
@@ -25,10 +25,7 @@ export const failureTest = defineButton(FailureButton, {
     if (failure === undefined)
       throw new UserError('That failure is over, and too old to be tested again.', 'test');
     const { subject } = failure.record;
-    const { user } = invocation;
-    const channels = [invocation.channel, subject.channel];
-    const refusal = await findRefusal(workspace, { user, command: 'test', role: 'member', channels });
-    if (refusal !== undefined) throw refusal;
+    await expectAllowed(context, subject.channel, { command: 'test', role: 'member' });
     const account = await workspace.accounts.resolve(invocation, subject.account);
     const project = await expectCurrentProject(context, account, makeProjectRef(subject));
     const ts = await findFailureThread(workspace, failure);

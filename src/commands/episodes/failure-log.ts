@@ -10,7 +10,7 @@ import { say } from '../../views/blocks/make-blocks.ts';
 import { FOLLOWED_BY } from '../../views/episodes/episode-buttons.ts';
 import { type LogLines, logMessage, sharedLogMessage } from '../../views/episodes/log-message.ts';
 import { type ActionContext, defineButton } from '../action.ts';
-import { findRefusal } from '../permission.ts';
+import { expectAllowed } from '../permission.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
 import { findFailureThread } from './failure-actions.ts';
 
@@ -58,21 +58,16 @@ export const failureShareLog = defineButton(ShareButton, {
 const NO_LOG = 'The service has no log of this failure for Deckhand. Open the deployment there to see more.';
 
 /** @throws Refusal, or UserError if nobody may read a log there */
-async function findLogged(
-  button: z.infer<typeof LogButton>,
-  { workspace, invocation }: ActionContext,
-): Promise<DrawnEpisode> {
+async function findLogged(button: z.infer<typeof LogButton>, context: ActionContext): Promise<DrawnEpisode> {
+  const { workspace, invocation } = context;
   const failure = await findDrawnEpisode(workspace.store, button);
   if (failure === undefined)
     throw new UserError('That failure is over, and its log is no longer known.', 'failing');
   const { channel, kind } = failure.record.subject;
-  const channels = [invocation.channel, channel];
-  const permission = { user: invocation.user, command: FOLLOWED_BY[kind], role: 'member', channels } as const;
-  const refusal = await findRefusal(workspace, permission);
-  if (refusal !== undefined) throw refusal;
+  await expectAllowed(context, channel, { command: FOLLOWED_BY[kind], role: 'member' });
   if ((await workspace.channels.get(channel)).diagnose === false)
     throw new UserError('“Diagnose failures” is switched off in this channel.', 'settings');
-  for (const place of new Set(channels))
+  for (const place of new Set([invocation.channel, channel]))
     if (place !== undefined && (await workspace.isSharedOutside(place)))
       throw new UserError(
         'People of other organisations may read this channel, or Slack does not say whether they do, so no log is shown here. Open the deployment at the service to read it.',

@@ -13,7 +13,7 @@ import { FAILING_LISTS, type FailingList } from '../../views/episodes/failing-me
 import { describeOutage } from '../../views/episodes/outage.ts';
 import type { Action } from '../action.ts';
 import type { CommandContext } from '../context.ts';
-import { findRefusal } from '../permission.ts';
+import { expectAllowed } from '../permission.ts';
 import { replyInPlace } from '../replies.ts';
 import type { Submission } from '../submission.ts';
 import { parseButton, parseForm } from '../values.ts';
@@ -153,14 +153,13 @@ async function checkPermission(
   verb: Verb,
   { kind, channel: place, owner, isOver }: DrawnFailure,
   { owner: drawnOwner }: EpisodeButton,
-  { invocation: { user, channel }, workspace }: CommandContext,
+  context: CommandContext,
 ): Promise<void> {
+  const { user } = context.invocation;
   const isTheirs = owner === user || (owner !== undefined && drawnOwner === user) || isOver;
   const role = verb !== 'close' || isTheirs ? 'member' : 'operator';
   const act = verb === 'close' ? { act: 'close a failure that somebody else is on' } : {};
-  const permission = { user, command: FOLLOWED_BY[kind], role, ...act } as const;
-  const refusal = await findRefusal(workspace, { ...permission, channels: [channel, place] });
-  if (refusal !== undefined) throw refusal;
+  await expectAllowed(context, place, { command: FOLLOWED_BY[kind], role, ...act });
 }
 
 /** `fault`: mrkdwn that says why nothing changed. @throws Refusal */

@@ -27,12 +27,13 @@ import { readZone } from '../../workspace/slack-people.ts';
 import { type Action, defineButton } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
-import { findRefusal, nameAdmins } from '../permission.ts';
+import { expectAllowed, nameAdmins } from '../permission.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
 import { resolveAccount, resolveProject } from '../targets/targets.ts';
 import { nextMorning, nextWeekday, readQuietWords } from './quiet-words.ts';
 
 const NAME = 'quiet';
+const PERMISSION = { command: NAME, role: 'member' } as const;
 
 /** Members may have so long. */
 const MEMBER_MS = HOUR_MS;
@@ -212,7 +213,7 @@ function quietFailure(): Action {
         throw new UserError('That failure is over, and too old to be quieted.', NAME);
       const { subject } = failure.record;
       const { channel, account } = subject;
-      await expectAllowed(context, channel);
+      await expectAllowed(context, channel, PERMISSION);
       const time = { now: workspace.clock.now(), zone: await readChannelZone(context, channel) };
       const until = {
         hour: () => time.now + HOUR_MS,
@@ -236,7 +237,7 @@ function endAction(): Action {
     async handle({ id, channel, isAnswer }, context) {
       const { workspace } = context;
       const present = await workspace.channelIds.findPresent(channel);
-      await expectAllowed(context, present);
+      await expectAllowed(context, present, PERMISSION);
       const ended = await endQuiet(workspace, present, id);
       const { quiets = [] } = (await channelQuiets(workspace.store).get(present)) ?? {};
       const isEnding = quiets.some((one) => one.id === id);
@@ -246,16 +247,4 @@ function endAction(): Action {
       return isAnswer === true ? replyInPlace(say(text), audit) : { kind: 'nothing', audit };
     },
   });
-}
-
-/** @throws Refusal */
-async function expectAllowed({ invocation, workspace }: CommandContext, channel: string): Promise<void> {
-  const channels = [invocation.channel, channel];
-  const refusal = await findRefusal(workspace, {
-    user: invocation.user,
-    command: NAME,
-    role: 'member',
-    channels,
-  });
-  if (refusal !== undefined) throw refusal;
 }

@@ -37,7 +37,7 @@ import { showCardButton } from '../../views/setup/channel-card.ts';
 import { watchLines } from '../../views/watches/watch-messages.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { CommandContext } from '../context.ts';
-import { findRefusal } from '../permission.ts';
+import { expectAllowed } from '../permission.ts';
 import { lookUpProject } from '../targets/targets.ts';
 
 interface ListOptions extends Pick<ScheduleListing, 'isWhole'> {
@@ -236,20 +236,13 @@ function nearWords(query: string, ids: readonly string[]): string {
 
 /** Checks that the schedule's own channel allows the command too. @throws Refusal */
 export async function expectAllowedThere(
-  { invocation, workspace }: CommandContext,
+  context: CommandContext,
   { kind, channel }: Pick<Schedule, 'kind' | 'channel'>,
   name: string,
 ): Promise<void> {
   // All changes of invoice notices belong to one command.
   const command = kind === 'invoices' ? SCHEDULE_FACES.invoices.command : name;
-  const request = {
-    user: invocation.user,
-    command,
-    role: undefined,
-    channels: [invocation.channel, channel],
-  };
-  const refusal = await findRefusal(workspace, request);
-  if (refusal !== undefined) throw refusal;
+  await expectAllowed(context, channel, { command, role: undefined });
 }
 
 export function createRemovedError(schedule: Schedule): UserError {
