@@ -204,14 +204,6 @@ export async function loadHome(workspace: Workspace, user: string): Promise<Omit
   };
 }
 
-function linkToPerson(
-  { home }: Workspace,
-  channel: string | undefined,
-  ts: string | undefined,
-): Promise<string | undefined> | undefined {
-  return channel === undefined || !ts ? undefined : home.permalink({ channel, ts });
-}
-
 /** Number of newest runs to read. They include all running ones, and enough that the person may see. */
 const MAX_READ = 100;
 
@@ -223,10 +215,10 @@ async function loadRuns(workspace: Workspace, user: string): Promise<HomeRun[]> 
   const running = all.filter(({ status }) => status === 'running').slice(0, MAX_RUNNING);
   const ended = all.filter(({ status }) => status !== 'running').slice(0, MAX_ENDED);
   return Promise.all(
-    [...running, ...ended].map(async (run) => ({
-      ...run,
-      link: await linkToPerson(workspace, run.channel, run.rootTs),
-    })),
+    [...running, ...ended].map(async (run) => {
+      const { channel, rootTs: ts } = run;
+      return { ...run, link: channel && ts ? await workspace.home.permalink({ channel, ts }) : undefined };
+    }),
   );
 }
 
@@ -243,10 +235,11 @@ export async function loadFigures(
   user: string,
 ): Promise<Record<string, AccountFigures>> {
   const accounts = (await workspace.accounts.list({ user })).slice(0, MAX_FIGURES);
-  const zone = accounts.length === 0 ? 'UTC' : await workspace.home.zone(user);
+  if (accounts.length === 0) return {};
+  const zone = await workspace.home.zone(user);
   const periods = computePeriods(HOME_RANGE, zone, workspace.clock.now());
-  const all = accounts.length === 0 ? [] : await readRecoveries(workspace, { periods });
-  const schedules = accounts.length === 0 ? [] : await loadSchedules(workspace, user);
+  const all = await readRecoveries(workspace, { periods });
+  const schedules = await loadSchedules(workspace, user);
   const each = accounts.map(async (account): Promise<[string, AccountFigures]> => {
     try {
       const { activity, skipped } = await workspace.hosting.lastSevenDays(account);

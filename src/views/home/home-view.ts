@@ -219,28 +219,24 @@ function drawHomeFigures({ accounts, figures, charts }: HomeData): KnownBlock[] 
     const whose = names.length === 1 ? [] : [section(bold(name))];
     if ('failed' in figure) return [...whose, context(`:warning: ${figure.failed}`)];
     const chart = charts?.get(name);
+    const { recoveries = [] } = figure;
+    const recovered = recoveries.map((one) => ({ name: one.name, words: recoveryWords(one) }));
     const drawn = [...statsBlocks(figure.stats, HOME_RANGE), ...(chart ? [chart] : [])];
     return [
       ...whose,
       ...drawn,
-      ...recoveryList(figure.recoveries ?? []),
-      ...waitingList(figure.waiting ?? []),
+      ...projectLines('Recovery', recovered),
+      ...projectLines('Waiting', figure.waiting ?? []),
       ...notes(skippedWords(figure.skipped ?? [])),
     ];
   });
   return blocks.length === 0 ? [] : [title, ...blocks];
 }
 
-function recoveryList(recoveries: readonly RecoveryFigures[]): KnownBlock[] {
-  if (recoveries.length === 0) return [];
-  const lines = recoveries.map((figures) => `${bold(figures.name)}: ${recoveryWords(figures)}`);
-  return [section(joinLinesWithin(['*Recovery*', ...lines], LIMITS.sectionText, 'more projects'))];
-}
-
-function waitingList(waiting: ReadonlyArray<{ name: string; words: string }>): KnownBlock[] {
-  if (waiting.length === 0) return [];
-  const lines = waiting.map(({ name, words }) => `${bold(name)}: ${words}`);
-  return [section(joinLinesWithin(['*Waiting*', ...lines], LIMITS.sectionText, 'more projects'))];
+function projectLines(title: string, projects: ReadonlyArray<{ name: string; words: string }>): KnownBlock[] {
+  if (projects.length === 0) return [];
+  const lines = projects.map(({ name, words }) => `${bold(name)}: ${words}`);
+  return [section(joinLinesWithin([`*${title}*`, ...lines], LIMITS.sectionText, 'more projects'))];
 }
 
 function runLine(run: HomeRun, pages: Pages | undefined): string {
