@@ -141,7 +141,7 @@ describe('a rejected sign-up', () => {
     const fields = { password: ['is weak'], colour: ['is odd'], base: ['<!here> no'] };
     const fault = signupFault(new ServiceError('invalid', 'signUp', { status: 422, fields }), AT);
     expect(fault.errors).toEqual({ password: expect.stringContaining('is weak') });
-    expect(fault.base).toContain('is odd; &lt;!here&gt; no');
+    expect(fault.base).toContain('is odd, &lt;!here&gt; no');
   });
 
   it('is a form that Slack takes, whatever the service says', () => {
