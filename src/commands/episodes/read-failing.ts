@@ -148,10 +148,9 @@ async function findFailing(
     const mentions = await names.mentions(standing.account);
     const servers = findFollowedServers(standing, followed, mentions).filter(isFailed);
     if (servers.length === 0) continue;
-    const failure = makeShown(standing, servers, { channel: channel ?? '', mentions, now: clock.now() });
-    const one = { ...failure, subject: show(failure.subject) };
-    if (isSettled(servers, closed.get(key), clock.now())) settled.push(one);
-    else failures.push(one);
+    const all = isSettled(servers, closed.get(key), clock.now()) ? settled : failures;
+    const made = makeShown(standing, servers, { channel: channel ?? '', mentions, now: clock.now() });
+    all.push(...made.map((failure) => ({ ...failure, subject: show(failure.subject) })));
   }
   const latestFirst = (all: readonly ShownFailure[]): ShownFailure[] =>
     all.toSorted((one, other) => other.episode.since - one.episode.since);
@@ -189,23 +188,11 @@ function makeShown(
   standing: Standing,
   servers: readonly ServerStanding[],
   { channel, mentions, now }: { channel: string; mentions: Mentions; now: number },
-): ShownFailure {
+): ShownFailure[] {
   const subject = makeSubject(standing, channel);
   const failure = makeFailure(standing, servers, (name) => mentions.get(makePersonKey(name)));
   const { episodes } = withOutcomes({ subject, counted: [], episodes: [] }, [failure], now);
-  const [
-    episode = {
-      id: '',
-      failures: 1,
-      first: [],
-      latest: [],
-      latestAt: 0,
-      newsAt: now,
-      since: now,
-      replies: [],
-    },
-  ] = episodes;
-  return { key: undefined, subject, episode };
+  return episodes.map((episode) => ({ key: undefined, subject, episode }));
 }
 
 /** The first ones have links to their messages. */

@@ -130,29 +130,20 @@ async function readStillFailing(
     const isClosed = failed.length === 0 || isSettled(failed, closed.get(key), clock.now());
     const items = unreachable.filter(isOutage);
     const of = { project: standing.project, name: name || standing.project, permalink };
-    return [
-      ...(isClosed
-        ? []
-        : [
-            {
-              ...of,
-              kind: 'deployments' as const,
-              titles: failed.map((one) => one.name).filter(Boolean),
-              since: Math.min(...failed.map((one) => one.since ?? one.latest.at)),
-            },
-          ]),
-      ...(items.length === 0
-        ? []
-        : [
-            {
-              ...of,
-              kind: 'reachability' as const,
-              titles: items.map(({ title }) => title),
-              since: Math.min(...items.map(({ since }) => since)),
-              reason: items[0]?.reason,
-            },
-          ]),
-    ];
+    const deployments = {
+      ...of,
+      kind: 'deployments' as const,
+      titles: failed.map((one) => one.name).filter(Boolean),
+      since: Math.min(...failed.map((one) => one.since ?? one.latest.at)),
+    };
+    const reachability = {
+      ...of,
+      kind: 'reachability' as const,
+      titles: items.map(({ title }) => title),
+      since: Math.min(...items.map(({ since }) => since)),
+      reason: items[0]?.reason,
+    };
+    return [...(isClosed ? [] : [deployments]), ...(items.length === 0 ? [] : [reachability])];
   });
   const withOwners = all.map(async (one) => ({
     ...one,
