@@ -4,7 +4,7 @@ import { isInScope, isSameProject, type ProjectKey, type ProjectRef } from '../c
 import { DAY_MS } from '../core/time/clock.ts';
 import type { Periods } from '../core/time/range.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
-import { type EpisodeRecord, episodeRecords, failingNow, Subject, subjectKey } from './episodes.ts';
+import { type EpisodeRecord, episodeRecords, failingNow, readOpen, Subject, subjectKey } from './episodes.ts';
 import type { createSchedules, Guard, Watch } from './schedules.ts';
 
 /** An ended failure of a project that a channel follows. */
@@ -58,9 +58,8 @@ export async function moveRecoveries(store: WorkspaceStore, from: string, to: st
     for (const kind of Subject.shape.kind.options) {
       const id = makeId({ kind, ...recovery });
       if ((await recoveries.get(id)) === undefined) continue;
-      const there = await episodeRecords(store).get(subjectKey({ kind, ...moved }));
-      const since = there && failingNow(there)?.since;
-      if (since !== undefined && since <= recovery.endedAt) continue;
+      const there = await readOpen(store, subjectKey({ kind, ...moved }));
+      if (there !== undefined && there.episode.since <= recovery.endedAt) continue;
       await recoveries.put(makeId({ kind, ...moved }), moved, recovery.endedAt + KEPT_MS);
       await recoveries.delete(id);
     }

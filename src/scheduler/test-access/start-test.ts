@@ -2,7 +2,7 @@ import { showCard } from '../../cards/card.ts';
 import { UserError } from '../../core/errors.ts';
 import type { Invocation, Reply } from '../../core/message.ts';
 import { projectId } from '../../core/project-ref.ts';
-import { episodeRecords, failingNow, subjectKey } from '../../records/episodes.ts';
+import { readOpen, subjectKey } from '../../records/episodes.ts';
 import {
   type GuardCheck,
   isUnasked,
@@ -150,12 +150,10 @@ async function findStarter(
   if (unasked === undefined || !isUnasked(run)) return { starter: { noun: 'workflow' }, channel, ts };
   const { account, project } = target;
   const own = { kind: 'deployments', channel: here, account, project: projectId(project) } as const;
-  const failures = await Promise.all(
-    [subjectKey(own), unasked.episode].map((key) => episodeRecords(store).get(key)),
-  );
-  const failure = failures.find((record) => record !== undefined && failingNow(record) !== undefined);
+  const failures = await Promise.all([subjectKey(own), unasked.episode].map((key) => readOpen(store, key)));
+  const failure = failures.find((open) => open !== undefined);
   if (failure?.subject.channel !== here) return { starter: { failureIn: failure?.subject.channel } };
-  return { starter: { failureIn: here }, channel: here, ts: failingNow(failure)?.rootRef?.ts };
+  return { starter: { failureIn: here }, channel: here, ts: failure.episode.rootRef?.ts };
 }
 
 /** Follows a run again after Deckhand gave it up, with the same root message. */

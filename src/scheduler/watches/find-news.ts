@@ -1,4 +1,4 @@
-import { type Episode, episodeRecords, failingNow, subjectKey } from '../../records/episodes.ts';
+import { type Episode, episodeRecords, failingNow, readOpen, subjectKey } from '../../records/episodes.ts';
 import { advance } from '../../records/feed-cursor.ts';
 import type { ActivityFeed, HeardFeed } from '../../records/feeds.ts';
 import { type LedgerRange, MAX_LATE_MS, toEvent } from '../../records/ledger.ts';
@@ -108,7 +108,6 @@ function isSuccess({ event }: ReadEvent): boolean {
 const FEW = 10;
 
 function createFailureReader({ ledger, store }: Workspace, { account, channels }: HeardFeed) {
-  const records = episodeRecords(store);
   const episodes = new Map<string, Episode | undefined>();
   const standings = new Map<string, Standing | undefined>();
   let areAllRead = false;
@@ -118,10 +117,9 @@ function createFailureReader({ ledger, store }: Workspace, { account, channels }
     const key = subjectKey({ kind: 'deployments', channel, account, project });
     if (episodes.has(key) || areAllRead) return episodes.get(key);
     if (channels.length <= FEW) {
-      const record = await records.get(key);
-      episodes.set(key, record && failingNow(record));
+      episodes.set(key, (await readOpen(store, key))?.episode);
     } else {
-      for (const { id, doc } of await records.list()) episodes.set(id, failingNow(doc));
+      for (const { id, doc } of await episodeRecords(store).list()) episodes.set(id, failingNow(doc));
       areAllRead = true;
     }
     return episodes.get(key);
