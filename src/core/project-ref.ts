@@ -19,6 +19,17 @@ export function projectId({ identifier, permalink }: ProjectKey): string {
   return identifier || permalink;
 }
 
+/** The keys of a project that a record keeps under one of them. */
+export function splitKey({
+  project,
+  permalink = '',
+}: {
+  project: string;
+  permalink?: string | undefined;
+}): ProjectKey {
+  return project === permalink ? { permalink } : { identifier: project, permalink };
+}
+
 /** Compares identifiers if both have one: another project may have taken the permalink. */
 export function isSameProject(one: ProjectKey, other: ProjectKey): boolean {
   if (one.identifier && other.identifier) return one.identifier === other.identifier;

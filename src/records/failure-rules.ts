@@ -1,5 +1,5 @@
 import { isNamed, isPattern, matchesPattern } from '../core/names.ts';
-import { isInScope, type ProjectKey } from '../core/project-ref.ts';
+import { isInScope, splitKey } from '../core/project-ref.ts';
 import { type EpisodeRecord, makeProjectRef, QUIET_MS, type Subject } from './episodes.ts';
 import type { Guard, Schedule, Watch } from './schedules.ts';
 import { type Mentions, makePersonKey } from './service-people.ts';
@@ -36,7 +36,8 @@ export function findFollowedServers(
   mentions: Mentions,
 ): ServerStanding[] {
   const own = followed.filter(
-    ({ account, ...scope }) => account === standing.account && isInScope(scope, toKey(standing)),
+    ({ account, ...scope }) =>
+      account === standing.account && isInScope(scope, { ...splitKey(standing), name: standing.name }),
   );
   return standing.servers.filter((one) =>
     own.some(
@@ -59,10 +60,6 @@ export function isFailed({ outcome }: ServerStanding): boolean {
 /** Time of the latest of some deployments, milliseconds since the epoch. */
 export function readLatest(servers: readonly ServerStanding[]): number {
   return Math.max(0, ...servers.map(({ latest }) => latest.at));
-}
-
-function toKey({ project, permalink = '', name }: Standing): ProjectKey & { name?: string | undefined } {
-  return { ...(project === permalink ? {} : { identifier: project }), permalink, name };
 }
 
 /** When failures were closed that nothing has mended since, by `failureKey`. Milliseconds since the epoch. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isDirect } from '../core/message.ts';
-import { isInScope, isSameProject, type ProjectKey, type ProjectRef } from '../core/project-ref.ts';
+import { isInScope, isSameProject, type ProjectRef, splitKey } from '../core/project-ref.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import type { Periods } from '../core/time/range.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
@@ -23,12 +23,8 @@ function openRecoveries(store: WorkspaceStore): Collection<Recovery> {
   return store.collection('recoveries', Recovery);
 }
 
-function timeKey(at: number): string {
-  return String(Math.max(0, at)).padStart(15, '0');
-}
-
 function makeId({ endedAt, ...subject }: Recovery & Pick<Subject, 'kind'>): string {
-  return `${timeKey(endedAt)} ${subjectKey(subject)}`;
+  return `${String(Math.max(0, endedAt)).padStart(15, '0')} ${subjectKey(subject)}`;
 }
 
 /** Stores ended episodes. Safe to repeat. Skips a person's own failures, which are private. */
@@ -141,7 +137,7 @@ export async function readRecoveries(parts: Parts, query: RecoveryQuery): Promis
     const first = own.find((one) => one.channel === query.channel) ?? own[0];
     if (first === undefined) return [];
     const isHere = (one: Followed): boolean =>
-      one.channel === first.channel && one.account === account && isSameProject(projectKey(one), project);
+      one.channel === first.channel && one.account === account && isSameProject(splitKey(one), project);
     // An earlier watch may have left recoveries, with a gap of unknown length after them.
     const here = recoveries.filter((one) => isHere(one) && one.endedAt >= first.createdAt);
     const ongoing = open.filter(isHere).length;
@@ -170,10 +166,6 @@ function listTargets(failures: readonly Followed[]): Target[] {
   const latest = new Map(failures.map((one) => [`${one.account} ${one.project}`, one]));
   return [...latest.values()].map((one) => ({
     account: one.account,
-    project: { ...projectKey(one), name: one.name },
+    project: { ...splitKey(one), name: one.name },
   }));
-}
-
-function projectKey({ project, permalink = '' }: Followed): ProjectKey {
-  return project === permalink ? { permalink } : { identifier: project, permalink };
 }

@@ -27,9 +27,7 @@ export function createUserLinks({ store, clock }: { store: WorkspaceStore; clock
 
   async function isLinkedToAnother(user: string, email: string): Promise<boolean> {
     const links = await collection.list();
-    return links.some(
-      ({ id, doc }) => id !== user && doc.email !== undefined && isSameUser(doc.email, email),
-    );
+    return links.some(({ id, doc }) => id !== user && doc.email?.toLowerCase() === email.toLowerCase());
   }
 
   return {
@@ -55,8 +53,4 @@ export function createUserLinks({ store, clock }: { store: WorkspaceStore; clock
       return (await collection.delete(user)) ? link : undefined;
     },
   };
-}
-
-function isSameUser(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }

@@ -128,24 +128,14 @@ async function beginDiagnosis(
   const unasked = { requestId, at: workspace.clock.now(), episode, keyFrom };
   const other = await beginTest(workspace, { requestId, target, unasked });
   if (other !== undefined) return other;
-  const name = `${target.account}/${target.project.permalink}`;
-  await workspace.audit.record({
-    requestedBy: 'Deckhand',
-    what: 'test',
-    where,
-    target: name,
-    result: 'done',
-  });
+  const about = { where, target: `${target.account}/${target.project.permalink}` };
+  await workspace.audit.record({ requestedBy: 'Deckhand', what: 'test', ...about, result: 'done' });
   return undefined;
 }
 
-function readEnd({ endedAt = 0 }: Run): number {
-  return endedAt;
-}
-
 /** True if the run ended in time and has results. */
-function tells(run: Run): boolean {
-  return run.status === 'completed' && readEnd(run) - run.startedAt <= MAX_RUN_MS;
+function tells({ status, startedAt, endedAt = 0 }: Run): boolean {
+  return status === 'completed' && endedAt - startedAt <= MAX_RUN_MS;
 }
 
 async function noteResult(
