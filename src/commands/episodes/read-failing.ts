@@ -149,8 +149,8 @@ async function findFailing(
     const servers = findFollowedServers(standing, followed, mentions).filter(isFailed);
     if (servers.length === 0) continue;
     const all = isSettled(servers, closed.get(key), clock.now()) ? settled : failures;
-    const made = makeShown(standing, servers, { channel: channel ?? '', mentions, now: clock.now() });
-    all.push(...made.map((failure) => ({ ...failure, subject: show(failure.subject) })));
+    const own = makeShown(standing, servers, { channel: channel ?? '', mentions, now: clock.now() });
+    all.push(...own.map((failure) => ({ ...failure, subject: show(failure.subject) })));
   }
   const latestFirst = (all: readonly ShownFailure[]): ShownFailure[] =>
     all.toSorted((one, other) => other.episode.since - one.episode.since);
