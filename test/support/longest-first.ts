@@ -8,7 +8,7 @@ const LONGEST: readonly RegExp[] = [
   /\/recipes\/|\/process\/(chaos|replicas|forms|bundle)\.test\.ts$|\/cli\/transfer\.test|\/socket-mode\.test/,
   /\/test\/browser\/|\/slack\/web\/(renderer|accessibility)\.test/,
   /\/process\/|\/cli\/|\/drain-process\.test|\/kill-matrix\/|\/fuzz\/|\/sandbox\/test\/(slack\/web\/|demo\.test)/,
-  /\/listeners\/listeners\.test|\/commands\/test-access\/test\.test/,
+  /\/(walk|failed-step|diagnosis|doctor|clock-jumps|push-(ends|removal)|store\/outage|listeners\/listeners)\.test/,
 ];
 
 /**
