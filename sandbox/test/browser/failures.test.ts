@@ -2,7 +2,7 @@ import { afterAll, beforeAll, it } from 'vitest';
 import { createManualClock } from '../../../test/support/manual-clock.ts';
 import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../../../test/support/test-world.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
-import { connectDemo, README_SIZE, takePictures, visit } from './workspace.ts';
+import { closeSent, connectDemo, README_SIZE, takePictures, visit } from './workspace.ts';
 
 describeInBrowser('a failure, from the first message to the end', () => {
   const browser = useBrowser();
@@ -50,6 +50,7 @@ describeInBrowser('a failure, from the first message to the end', () => {
     await question.getByText('The next failure starts a new message').waitFor();
     await question.getByRole('button', { name: 'Close', exact: true }).last().click();
     await messages.getByText('Billing API closed by').waitFor();
+    await closeSent(question);
     await admin.type('/deckhand failing');
     const list = admin.messages.getByRole('article').filter({ hasText: 'Only visible to you' });
     await list.getByText('Storefront has been failing').waitFor();

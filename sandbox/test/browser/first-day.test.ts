@@ -3,7 +3,7 @@ import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../../../test/supp
 import { DEMO_USERS } from '../../service/seed/demo-facts.ts';
 import { seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
-import { README_SIZE, takePictures, visit } from './workspace.ts';
+import { closeSent, README_SIZE, takePictures, visit } from './workspace.ts';
 
 describeInBrowser('the first day: connect an account, test a project, look at App Home', () => {
   const browser = useBrowser();
@@ -38,6 +38,7 @@ describeInBrowser('the first day: connect an account, test a project, look at Ap
     await form.getByLabel('API key').fill(DEMO_USERS.admin.apiKey);
     await form.getByRole('button', { name: 'Connect' }).click();
     await messages.getByText('Connected').waitFor();
+    await closeSent(form);
 
     await type('/deckhand test storefront');
     await messages.getByText('1 of 7 servers is unreachable').waitFor();

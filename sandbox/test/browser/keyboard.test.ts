@@ -4,7 +4,7 @@ import { linkQuestionPage, renderPage } from '../../../src/views/public/pages.ts
 import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../../../test/support/test-world.ts';
 import { seriousColourFaults, seriousFaults } from '../support/axe.ts';
 import { describeInBrowser, useBrowser } from '../support/browser.ts';
-import { connectDemo, visit, walkTo } from './workspace.ts';
+import { closeSent, connectDemo, visit, walkTo } from './workspace.ts';
 
 /** Without the messages that were scanned before: a scan takes as long as there are elements. */
 const EMPTY = 'C0BILLING';
@@ -89,6 +89,7 @@ describeInBrowser('a day’s work by keyboard and with assistive technology', ()
     await walkTo(page, 'Tab', form.getByRole('button', { name: 'Add', exact: true }));
     await page.keyboard.press('Enter');
     await messages.getByText(/Set up: the digest .*today/).waitFor();
+    await closeSent(form);
     await focused(composer);
   });
 
@@ -121,8 +122,8 @@ describeInBrowser('a day’s work by keyboard and with assistive technology', ()
     await page.keyboard.type('9-18');
     await walkTo(page, 'Tab', form.getByRole('button', { name: 'Save' }));
     await page.keyboard.press('Enter');
-    await form.waitFor({ state: 'detached' });
     await messages.getByText('Edited: the watch').waitFor();
+    await closeSent(form);
     await type('/deckhand unwatch');
     await messages.getByRole('button', { name: 'Undo' }).last().waitFor();
     await press('Undo');

@@ -63,6 +63,12 @@ export async function connectDemo(world: TestWorld): Promise<void> {
   await ann.submit('connect', { account, email, api_key: apiKey });
 }
 
+/** Closes a form that was sent and carried out. On a loaded machine its outcome replaces it after two seconds. */
+export async function closeSent(form: Locator): Promise<void> {
+  if (await form.isVisible()) await form.page().keyboard.press('Escape');
+  await form.waitFor({ state: 'detached' });
+}
+
 /** As often as it takes, as a person would; gives up where the place cannot be reached. */
 export async function walkTo(page: Page, key: 'Tab' | 'Shift+Tab', goal: Locator): Promise<void> {
   for (let step = 0; step < 60; step += 1) {
