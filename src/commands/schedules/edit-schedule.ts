@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { defined } from '../../core/json.ts';
 import type { ModalView, Reply } from '../../core/message.ts';
 import { unmarked } from '../../core/mrkdwn.ts';
 import type { Schedule, ScheduleKind, ScheduleOf } from '../../records/schedules.ts';
@@ -12,7 +13,7 @@ import { type Action, defineButton } from '../action.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { askAboutConflicts, ChangedMeanwhile, findLastChanger, saveUnchanged } from '../save-unchanged.ts';
-import { FormFault, type Submitted, type ViewState } from '../submission.ts';
+import { FormFault, type Submission, type Submitted, type ViewState } from '../submission.ts';
 import { parseForm } from '../values.ts';
 import { replyWithEdited } from './change-replies.ts';
 import { ScheduleButton } from './schedule-commands.ts';
@@ -42,6 +43,8 @@ interface EditForm<K extends ScheduleKind, Choices extends object> {
   ): Promise<ScheduleOf<K> | undefined>;
   /** Actions of the form's own elements. */
   actions?: readonly Action[];
+  /** Draws the form for the choices in it, if they decide which fields it has. */
+  redraw?: Submission['draw'];
 }
 
 /** Metadata of every form that edits a schedule. */
@@ -85,6 +88,7 @@ export function editCommand<K extends ScheduleKind, Choices extends object>(
       {
         callbackId: form.callbackId,
         submit: (state, context) => saveUnchanged(() => submitEdit(kind, form, state, context)),
+        ...defined({ draw: form.redraw }),
       },
     ],
   });

@@ -189,6 +189,7 @@ export function timedCommands<Args>(feature: TimedFeature, add: CommandSpec<Args
     readValues: (schedule) => timedValues(feature, schedule),
     together: TOGETHER,
     actions: redrawActions(feature, `${kind}.edit`),
+    redraw: (state, context) => drawChosen(feature, state, context),
     async readChoices(state, context, schedule) {
       const filled = await readForm(kind, state, context.workspace.clock.now());
       const account = readTimedOrigin(state).accounts.length === 0 ? schedule.account : filled.account;
@@ -200,7 +201,10 @@ export function timedCommands<Args>(feature: TimedFeature, add: CommandSpec<Args
   const callbackId = `${kind}.add`;
   const submit = (state: ViewState, context: CommandContext): Promise<Submitted> =>
     submitNew(feature, state, context);
-  const form = { actions: redrawActions(feature, callbackId), submissions: [{ callbackId, submit }] };
+  const draw = (state: ViewState, context: CommandContext): Promise<ModalView> =>
+    drawChosen(feature, state, context);
+  const actions = redrawActions(feature, callbackId);
+  const form = { actions, submissions: [{ callbackId, submit, draw }] };
   return [defineCommand({ ...add, ...form }), edit, list, pause, resume, remove];
 }
 
@@ -285,12 +289,22 @@ function redrawActions(feature: TimedFeature, view: string): Action[] {
   return ['cadence', 'time', 'cron', 'zone', 'account'].map((actionId) => ({
     actionId,
     view,
-    handle: redraw(async (state, { workspace }, value) => {
+    handle: redraw(async (state, context, value) => {
       const values = { ...state.values, [actionId]: value ?? state.values[actionId] };
-      const account = typeof values.account === 'string' ? values.account : undefined;
-      return drawTimedForm(feature, workspace, { ...readTimedOrigin(state), account }, values);
+      return drawChosen(feature, { ...state, values }, context);
     }),
   }));
+}
+
+/** The form for the choices in it. */
+function drawChosen(
+  feature: TimedFeature,
+  state: ViewState,
+  { workspace }: CommandContext,
+): Promise<ModalView> {
+  const { values } = state;
+  const account = typeof values.account === 'string' ? values.account : undefined;
+  return drawTimedForm(feature, workspace, { ...readTimedOrigin(state), account }, values);
 }
 
 function readTimedOrigin(state: ViewState): TimedOrigin {

@@ -284,6 +284,19 @@ describe('digest', () => {
     expect(world.posted()).toEqual([]);
   });
 
+  it('add and edit show the field of a cron line to a person who was faster than the form', async () => {
+    const ann = world.as('admin');
+    await world.say('digest add daily 09:00 UTC');
+    for (const form of ['digest.add', 'digest.edit']) {
+      await ann.command(CHANNEL, `/deckhand ${form.replace('.', ' ')}`);
+      await world.slack.until(() => ann.openView()?.content.callback_id === form);
+      const { body } = await ann.submit(form, { cadence: 'cron' });
+      expect(body).toContain('"block_id":"cron"');
+      expect(body).toContain('Give five cron fields');
+      await ann.close();
+    }
+  });
+
   it('add without words opens a form in the person’s own zone, which shows the next times with each choice', async () => {
     const ann = world.as('admin');
     const blocks = () => JSON.stringify(ann.openView()?.content.blocks);
