@@ -98,10 +98,11 @@ const ACTS: ReadonlyMap<string, string> = new Map([
   ['access deny', 'Refuse access'],
   ['activity share', 'Share the activity'],
   ['apply', 'Apply a configuration file'],
+  ['audit', 'Read the audit log'],
   ['beta enroll', 'Enrol for managed hosting'],
   ['connect', 'Connect an account'],
   ['disconnect', 'Disconnect an account'],
-  ['episode claim', 'Go on a failure'],
+  ['episode claim', 'Take on a failure'],
   ['episode close', 'Close a failure'],
   ['episode release', 'Hand a failure back'],
   ['hosting sync', 'Sync a managed server'],
@@ -109,6 +110,7 @@ const ACTS: ReadonlyMap<string, string> = new Map([
   ['invoices', 'Send a PDF of an invoice'],
   ['invoices csv', 'Send invoices as CSV'],
   ['invoices notify', 'Set up invoice notices'],
+  ['invoices notify off', 'End invoice notices'],
   ['invoices pdfs', 'Send PDFs of invoices'],
   ['latest_run', 'Ask for the latest test'],
   ['link', 'Link to the service'],
@@ -118,6 +120,7 @@ const ACTS: ReadonlyMap<string, string> = new Map([
   ['share log', 'Share a log'],
   ['setup', 'Set up the channel'],
   ['setup move', 'Move what is set up'],
+  ['setup show', 'Show the card of the channel'],
   ['signup', 'Sign up at the service'],
   ['test', 'Test access'],
   ['test_access', 'Test access'],
@@ -149,5 +152,6 @@ function describeAct(what: string): string {
   if (act !== undefined) return act;
   const [noun = '', verb = ''] = words.split(' ');
   if (words !== `${noun} ${verb}` || !VERBS.has(verb)) return capitalised(words.replaceAll('_', ' '));
-  return `${capitalised(verb)} ${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+  const thing = noun === 'invoices' ? 'invoice notices' : `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+  return `${verb === 'undo' ? 'Bring back' : capitalised(verb)} ${thing}`;
 }

@@ -29,7 +29,7 @@ describe('audit', () => {
     expect(said).toContain('Who did what. When, Who, What, Where, Result.');
     expect(said).toMatch(
       new RegExp(
-        `<@${PEOPLE.member}>, Audit, <#${CHANNEL}>, Refused\\. .*<@${PEOPLE.admin}>, Connect an account: acme.*, Done\\.`,
+        `<@${PEOPLE.member}>, Read the audit log, <#${CHANNEL}>, Refused\\. .*<@${PEOPLE.admin}>, Connect an account: acme.*, Done\\.`,
       ),
     );
   });
@@ -44,6 +44,20 @@ describe('audit', () => {
       expect.arrayContaining(['disconnect refused acme', 'use refused storefront', 'use refused undefined']),
     );
     expect(JSON.stringify(entries)).not.toContain(API_KEY);
+  });
+
+  it('names acts in the words of people', async () => {
+    const { audit } = world.app.workspaces.open(TEAM);
+    for (const what of ['invoices notify off', 'invoices:undo', 'digest:undo', 'episode:claim'])
+      await audit.record({ requestedBy: PEOPLE.admin, what, result: 'done' });
+    const said = await ask(world, '/deckhand audit', 'admin');
+    for (const words of [
+      'End invoice notices',
+      'Bring back invoice notices',
+      'Bring back a digest',
+      'Take on a failure',
+    ])
+      expect(said).toContain(`, ${words}`);
   });
 
   it('turns pages that stay in place while more happens', async () => {
