@@ -123,11 +123,17 @@ function describeFailure(subject: ShownSubject, episode: Episode, news: News): s
   const { joined = [], again, number } = news;
   const name = nameSubject(subject);
   if (again !== undefined) return `*${name} is ${failingAgain(again)}*`;
-  const servers = joinFirst(joined.map((server) => mrkdwn(server, 40)));
-  if (subject.kind === 'reachability')
-    return `*${name}: ${servers || 'more'} ${joined.length > 1 ? 'are' : 'is'} unreachable too*`;
-  if (joined.length > 0) return `*${name}: the deployment to ${servers} failed too*`;
+  if (subject.kind === 'reachability' || joined.length > 0)
+    return `*${describeJoined(name, subject.kind, joined)}*`;
   return `Another deployment failed, ${number - (episode.failuresBefore ?? 0)} so far`;
+}
+
+/** "Storefront: the deployment to web-2 failed too"; mrkdwn. */
+export function describeJoined(name: string, kind: Subject['kind'], joined: readonly string[]): string {
+  const servers = joinFirst(joined.map((server) => mrkdwn(server, 40)));
+  return kind === 'reachability'
+    ? `${name}: ${servers || 'more'} ${joined.length > 1 ? 'are' : 'is'} unreachable too`
+    : `${name}: the deployment to ${servers} failed too`;
 }
 
 /** Mentions of people and groups by their ids; mrkdwn. */

@@ -19,7 +19,7 @@ import { context, LIMITS, safeUrl, say, section } from '../blocks/make-blocks.ts
 import { linkName } from '../blocks/page-links.ts';
 import { reasonWords } from '../test-access/items.ts';
 import { describeFailing, describeReason } from './describe-episode.ts';
-import { mentionWords, PAUSED_NOTE } from './episode.ts';
+import { describeJoined, mentionWords, PAUSED_NOTE } from './episode.ts';
 import { drawOutageButtons, muteButtons } from './episode-buttons.ts';
 import { quietNote } from './quiet-note.ts';
 
@@ -247,8 +247,11 @@ function drawButtons(outage: ShownOutage): KnownBlock[] {
 
 /** Thread reply about the members of an outage, or a click. */
 export function outageReply(news: OutageNews): Message {
-  const { kind, requestedBy = '', takenFrom, joined = [], again = [], ended = [] } = news;
-  if (kind === 'servers') return say(`:rotating_light: *${describeJoined(news)}*`);
+  const { kind, requestedBy = '', takenFrom, project, joined = [], again = [], ended = [] } = news;
+  if (kind === 'servers') {
+    const what = describeJoined(mrkdwn(project?.name, 80), project?.kind ?? 'deployments', joined);
+    return say(`:rotating_light: *${what}*`);
+  }
   const clicks: Record<Exclude<OutageNews['kind'], 'members' | 'servers'>, string> = {
     claim:
       takenFrom === undefined
@@ -269,15 +272,6 @@ export function outageReply(news: OutageNews): Message {
     ended.length > 0 && `:large_green_circle: No longer failing: ${list(ended)}`,
   ].filter((line) => line !== false);
   return say(joinLinesWithin(lines, LIMITS.sectionText));
-}
-
-/** "Storefront: the deployment to web-2 failed too"; mrkdwn. */
-function describeJoined({ project, joined = [] }: OutageNews): string {
-  const servers = joinFirst(joined.map((server) => mrkdwn(server, 40)));
-  const name = mrkdwn(project?.name, 80);
-  return project?.kind === 'reachability'
-    ? `${name}: ${servers} ${joined.length > 1 ? 'are' : 'is'} unreachable too`
-    : `${name}: the deployment to ${servers} failed too`;
 }
 
 /** Thread reply about an outage that nobody has taken for a day. */
