@@ -324,7 +324,7 @@ describe('a schedule that may not run', () => {
       [WRITTEN, 'active'],
     ] as const) {
       expect(await apply(world.config, text)).toMatchObject({ code: 0, err: '' });
-      await expect.poll(() => isPaused(world, 'watch'), { timeout: 20_000 }).toEqual([state]);
+      await expect.poll(() => isPaused(world, 'watch')).toEqual([state]);
     }
   });
 });

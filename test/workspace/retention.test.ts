@@ -115,7 +115,7 @@ test('a process deletes by itself, every ten minutes, what has expired', async (
   const deckhand = await startDeckhand({ ...place, ...clock.env }, [], entry);
   const left = () => inDatabase({ folder }, (database) => database.prepare(OLD_NOTES).all());
   expect(left()).toHaveLength(1);
-  await expect.poll(left, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(left).toEqual([]);
   deckhand.signal('SIGTERM');
   expect(await deckhand.ended).toBe(0);
   expect(deckhand.errors).toEqual([]);

@@ -239,7 +239,7 @@ describe('App Home', () => {
     await Promise.all(Array.from({ length: 50 }, () => home.refresh()));
     // Also one after the other.
     for (let change = 0; change < 10; change += 1) await home.refresh();
-    await expect.poll(refreshes, { timeout: 20_000 }).toMatchObject({ waiting: 0, later: 0, running: 0 });
+    await expect.poll(refreshes).toMatchObject({ waiting: 0, later: 0, running: 0 });
     expect(published(world).length).toBeGreaterThan(before);
     // A slow machine may take longer for the changes than until a refresh.
     expect(published(world).length).toBeLessThan(before + 6);

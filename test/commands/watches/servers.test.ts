@@ -57,7 +57,7 @@ describe('projects that are called like a word', () => {
     const { channels, schedules } = world.app.workspaces.open(TEAM);
     const say = async (line: string, done: () => Promise<boolean>) => {
       await world.as('admin').command(CHANNEL, `/deckhand ${line}`);
-      await expect.poll(done, { timeout: 10_000 }).toBe(true);
+      await expect.poll(done).toBe(true);
     };
     await say('use none', async () => (await channels.get(CHANNEL)).project?.permalink === 'none');
     await say('watch all', async () => (await schedules.list('watch'))[0]?.project?.permalink === 'all');

@@ -65,7 +65,7 @@ function takeLong({ service }: TestWorld, durationMs: number): void {
 async function quiet(world: TestWorld): Promise<void> {
   const queues = async () => Object.values(await world.app.parts.engine.stats());
   const isBusy = async () => (await queues()).some(({ waiting, running }) => waiting + running > 0);
-  await expect.poll(isBusy, { timeout: 10_000 }).toBe(false);
+  await expect.poll(isBusy).toBe(false);
 }
 
 describe('a failed deployment', () => {

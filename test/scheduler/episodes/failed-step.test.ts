@@ -49,7 +49,7 @@ const tests = ({ service }: TestWorld) =>
 async function quiet(world: TestWorld): Promise<void> {
   const queues = async () => Object.values(await world.app.parts.engine.stats());
   const isBusy = async () => (await queues()).some(({ waiting, running }) => waiting + running > 0);
-  await expect.poll(isBusy, { timeout: 30_000 }).toBe(false);
+  await expect.poll(isBusy).toBe(false);
 }
 
 describe('the message of a failed deployment', () => {

@@ -106,7 +106,7 @@ describe('on two replicas', () => {
       if (isOther) await switchToReplica();
       await acts[act]?.(world);
       await hearing;
-      await expect.poll(() => flags(world), { timeout: 10_000 }).toEqual(OFF);
+      await expect.poll(() => flags(world)).toEqual(OFF);
       expect((await call(hook(world))).status).toBe(404);
       expect(dms(world).filter((text) => text.includes(TO_REMOVE))).toEqual([]);
     },
@@ -271,7 +271,7 @@ test('a push is switched off also where the removal of its watch takes long', as
     for (const one of await schedules.all()) await schedules.remove(one);
     await endUnwatched(workspace);
   });
-  await expect.poll(() => flags(world), { timeout: 10_000 }).toEqual(OFF);
+  await expect.poll(() => flags(world)).toEqual(OFF);
 });
 
 test('a push that is set up again while another one is switched off stays on', async ({ world }) => {

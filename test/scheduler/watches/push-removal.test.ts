@@ -113,7 +113,7 @@ describe('if the service describes removals, an integration for calls', () => {
     await watchPushed(world);
     world.service.faults.add({ method: 'DELETE', path: ONE, status: 500, times: 1 });
     await say(world, 'unwatch storefront');
-    await expect.poll(() => integrations(world), { timeout: 20_000 }).toEqual([]);
+    await expect.poll(() => integrations(world)).toEqual([]);
     expect(removals(world)).toBe(2);
   });
 });
