@@ -311,7 +311,7 @@ export function threadMessages(
     } = report;
     const title = `${count(events.length, 'event')} of ${subjectWords(account, project, pages)}`;
     const drawn = feedBlocks(events, zone, (event) => projectName(event, account, pages));
-    const blocks = [section(`*Events*  ${title}`), ...drawn];
+    const blocks = [section(title), ...drawn];
     const parts = inPages(blocks, { most: MAX_BLOCKS, room: MAX_CHARACTERS }, measureBlock);
     return parts.slice(0, MAX_REPLIES).map((blocks, at): Message => {
       const isTruncated = at === MAX_REPLIES - 1 && parts.length > MAX_REPLIES;

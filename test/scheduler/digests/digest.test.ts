@@ -101,6 +101,7 @@ describe('a digest', () => {
     const replies = () => world.slack.thread(TEAM, CHANNEL, world.posted()[0]?.ts ?? '');
     await world.slack.until(() => replies().length === 1);
     expect(JSON.stringify(replies()[0]?.blocks)).not.toContain('Storefront');
+    expect(replies()[0]?.text).toMatch(/^1 event of Billing API in acme\. Mon/);
   });
 
   it('is posted late, once, and says so, where everything was down, and the next although its job was lost', async () => {
