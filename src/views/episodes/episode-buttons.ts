@@ -53,13 +53,14 @@ const CLAIM_ALL = 'I’m on all of it';
 export function drawOutageButtons(
   outage: { place: string; id: string; kind: Subject['kind']; channel: string } & Pick<Episode, 'owner'> & {
       silence?: ShownSubject['quiet'];
-      members: readonly unknown[];
+      members: ReadonlyArray<{ episode: Pick<Episode, 'ending'> }>;
     },
   list?: PrivateList,
 ): KnownBlock[] {
   const { place, id, kind, owner, channel, silence, members } = outage;
   const drawn = { value: { outage: place }, id, suffix: place };
-  const claim = members.length > 1 ? CLAIM_ALL : CLAIM;
+  const failing = members.filter(({ episode }) => episode.ending === undefined);
+  const claim = failing.length > 1 ? CLAIM_ALL : CLAIM;
   const quiet = silence && { channel, key: '', lasting: silence };
   return drawActs(drawn, { kind, owner, claim, ...defined({ quiet }) }, [], list);
 }

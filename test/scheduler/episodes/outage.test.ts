@@ -242,6 +242,7 @@ describe('an outage of many projects', () => {
     deploy('shop01', false);
     await until('1 project of acme is failing since');
     await world.passUntil(() => thread().some((text) => text.includes('Failing again: shop01')));
+    expect(shown(), 'one is not all').not.toContain('on all of it');
   });
 
   it('is nobody’s once its owner has left', async () => {
