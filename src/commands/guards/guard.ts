@@ -82,7 +82,7 @@ const guardRun = defineCommand({
     const fits = (one: Schedule): boolean => !isAsleep(one);
     const guard = await resolveSchedule('guard', context, nameOrId, { done: 'run', fits });
     await expectAllowedThere(context, guard, 'guard run');
-    const described = describeSchedule(guard);
+    const described = describeSchedule(guard, workspace.pages);
     if (guard.state.kind === 'paused')
       throw new UserError(`Paused ${whyPaused(guard.state)}: ${described}.`, 'guard resume');
     await runGuard(workspace, guard.id, invocation.requestId);

@@ -193,6 +193,7 @@ async function drawStart(context: CommandContext): Promise<Message> {
   const { word, config } = workspace;
   return startMessage({
     word,
+    pages: workspace.pages,
     channel,
     accounts: await workspace.accounts.list(invocation),
     ...(invocation.channel === undefined ? {} : await readPlace(workspace, invocation.channel)),

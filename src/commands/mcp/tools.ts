@@ -138,7 +138,9 @@ const failing = defineTool({
     const now = await readFailing(workspace, user, channel);
     const followers = await readFollowers(workspace, user, channel);
     const list = await readPrivateList('failing', workspace, { user, channel });
-    const paused = followers.filter(({ state }) => state.kind === 'paused').map(describeSchedule);
+    const paused = followers
+      .filter(({ state }) => state.kind === 'paused')
+      .map((one) => describeSchedule(one));
     const rows = now.failures.map(({ subject, episode, outage }) => ({
       project: outage === undefined ? subject.name : null,
       projects: outage && listFailing(outage).map((one) => one.subject.name),

@@ -1,5 +1,6 @@
 import { isDirect } from '../../core/message.ts';
 import { nameKey } from '../../core/names.ts';
+import { findProjectPage, type Pages } from '../../core/service-pages.ts';
 import { episodeRecords, failingNow } from '../../records/episodes.ts';
 import {
   type Followed,
@@ -10,7 +11,7 @@ import {
 } from '../../records/failure-rules.ts';
 import { isPersonal, type Schedule, type Watch } from '../../records/schedules.ts';
 import type { Standing } from '../../records/standings.ts';
-import type { ChannelRow } from '../../views/overview/channel-table.ts';
+import type { ChannelRow, LinkedName } from '../../views/overview/channel-table.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /**
@@ -21,7 +22,7 @@ export async function readChannels(
   workspace: Workspace,
   { filter = '', mayBill }: { filter?: string; mayBill: boolean },
 ): Promise<ChannelRow[]> {
-  const { ledger, schedules, store } = workspace;
+  const { ledger, pages, schedules, store } = workspace;
   const all = (await schedules.all()).filter(
     (one) => !isPersonal(one) && !isDirect(one.channel) && (mayBill || one.kind !== 'invoices'),
   );
@@ -38,11 +39,11 @@ export async function readChannels(
       return {
         channel,
         account,
-        projects: listProjects(own),
+        projects: listProjects(own).map((one) => linkTo(pages, account, one)),
         kinds: [...new Set(own.map(({ kind }) => kind))],
         isPaused: own.every(({ state }) => state.kind === 'paused'),
         lastAt: followed.lastAt,
-        failing: [...new Set([...subjects.map(({ name }) => name), ...followed.failing])],
+        failing: uniqueNames([...subjects, ...followed.failing]).map((one) => linkTo(pages, account, one)),
       };
     },
   );
@@ -55,13 +56,26 @@ export async function readChannels(
 }
 
 /** Names of the projects, and patterns; empty if the whole account is followed. */
-function listProjects(own: readonly Schedule[]): string[] {
+function listProjects(own: readonly Schedule[]): NamedProject[] {
   const others = own.filter(({ kind }) => kind !== 'invoices');
-  const names = others.map(
-    (one) =>
-      ('project' in one ? one.project?.name : undefined) ?? (one.kind === 'watch' ? one.pattern : undefined),
-  );
-  return names.some((name) => name === undefined) ? [] : [...new Set(names.flatMap((name) => name ?? []))];
+  const projects = others.map((one): NamedProject | undefined => {
+    if ('project' in one && one.project !== undefined) return one.project;
+    return one.kind === 'watch' && one.pattern !== undefined ? { name: one.pattern } : undefined;
+  });
+  return projects.some((one) => one === undefined) ? [] : uniqueNames(projects.flatMap((one) => one ?? []));
+}
+
+interface NamedProject {
+  name: string;
+  permalink?: string | undefined;
+}
+
+function uniqueNames(projects: readonly NamedProject[]): NamedProject[] {
+  return [...new Map(projects.map((one) => [one.name, one])).values()];
+}
+
+function linkTo(pages: Pages, account: string | undefined, { name, permalink }: NamedProject): LinkedName {
+  return { name, url: account && findProjectPage(pages, { account, permalink }) };
 }
 
 /** Time of the latest deployment that a schedule shows, and the projects whose failures the channel hears of. */
@@ -69,7 +83,7 @@ function findStandings(
   own: readonly Schedule[],
   standings: readonly Standing[],
   now: number,
-): { lastAt: number | undefined; failing: string[] } {
+): { lastAt: number | undefined; failing: NamedProject[] } {
   const watches = own.filter((one): one is Watch => one.kind === 'watch');
   const others = own.flatMap((one): Followed[] =>
     (one.kind === 'guard' || one.kind === 'digest') && one.account !== undefined
@@ -78,6 +92,7 @@ function findStandings(
   );
   const followed = standings.map((standing) => ({
     name: standing.name || standing.project,
+    permalink: standing.permalink,
     servers: findFollowedServers(standing, watches, new Map()),
   }));
   const latest = standings.map((standing) =>
@@ -88,12 +103,13 @@ function findStandings(
     const failed = servers.filter(isFailed);
     return failed.length > 0 && !isSettled(failed, undefined, now);
   });
-  return { lastAt: lastAt === 0 ? undefined : lastAt, failing: failing.map(({ name }) => name) };
+  return { lastAt: lastAt === 0 ? undefined : lastAt, failing };
 }
 
 function listWords({ channel, account, projects, kinds, failing }: ChannelRow): string[] {
   const state = failing.length > 0 ? ['failing'] : [];
-  return [channel, account ?? '', ...projects, ...kinds, ...state].map(nameKey);
+  const names = projects.map(({ name }) => name);
+  return [channel, account ?? '', ...names, ...kinds, ...state].map(nameKey);
 }
 
 function compareText(one = '', other = ''): number {

@@ -38,17 +38,18 @@ export function replyWithChange(
 ): CardReply {
   const [schedule] = schedules;
   const { user, requestId: removal } = invocation;
+  const { pages } = workspace;
   const next = note ?? describeNext(schedule, done, workspace.clock.now());
   const answer =
     done === 'removed'
-      ? removedAnswer(schedules, removal)
-      : changeAnswer({ schedule, canBePushed }, { done, note: next });
+      ? removedAnswer(schedules, removal, pages)
+      : changeAnswer({ schedule, canBePushed }, { done, note: next, pages });
   return {
     kind: 'card',
     channel: schedule.channel,
     line: {
       name: removal,
-      message: changeLine(schedules, { done, user, note: stoppedWords(open) }),
+      message: changeLine(schedules, { done, user, note: stoppedWords(open), pages }),
       isForChannel: isForChannel(schedules, done),
     },
     answer: replyPrivately(answer),

@@ -348,7 +348,7 @@ function undoAction(kind: ScheduleKind): Action {
       if (first === undefined) return replyInPlace(restoredAnswer([]));
       const done = { schedules: [first, ...others], done: 'restored', what: change } as const;
       const reply = replyWithChange(context, done, { isDone: true });
-      return { ...reply, answer: replyInPlace(restoredAnswer(restored)) };
+      return { ...reply, answer: replyInPlace(restoredAnswer(restored, workspace.pages)) };
     },
   });
 }

@@ -273,7 +273,9 @@ async function storeTimed(
       ? { ...requested, escalation: requested.escalation ?? same.escalation }
       : requested;
   if (isDeepStrictEqual(pickChanged(same), pickChanged(choices)))
-    return replyPrivately(await offerCard(context, say(`Already set up: ${describeSchedule(same)}.`)));
+    return replyPrivately(
+      await offerCard(context, say(`Already set up: ${describeSchedule(same, context.workspace.pages)}.`)),
+    );
   const edited = await editTimed(workspace, same.id, choices);
   if (edited === undefined) throw createRemovedError(same);
   return replyWithEdited(context, edited, { what: `${same.kind} edit` });

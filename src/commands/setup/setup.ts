@@ -380,7 +380,7 @@ async function replyWithSetup(
   const edited = changes.flatMap(({ before, after }) => (before && after ? [after] : []));
   for (const schedule of removed) await retireCard(workspace, schedule);
   const note = stoppedWords(open);
-  const message = setUpLine(invocation.user, { 'set up': added, edited, removed }, note);
+  const message = setUpLine(invocation.user, { 'set up': added, edited, removed }, note, workspace.pages);
   return {
     kind: 'card',
     channel,

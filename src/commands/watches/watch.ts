@@ -139,7 +139,7 @@ async function setUp(
     user: invocation.user,
     requestId: invocation.requestId,
   });
-  const already = say(`:eyes: Already watching ${describeWatched(schedule)}.`);
+  const already = say(`:eyes: Already watching ${describeWatched(schedule, workspace.pages)}.`);
   if (kind === 'same') return replyPrivately(await offerCard(context, already));
   if (kind === 'new') return replyWithNew(context, schedule, 'watch', await describeNew(context, schedule));
   await retireCard(workspace, schedule);

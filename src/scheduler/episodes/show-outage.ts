@@ -82,7 +82,7 @@ async function draw(workspace: Workspace, ref: OutageRef, signal: AbortSignal | 
     channel,
     root: outageRoot(view),
     cause: `members ${outage.members.length} ${outage.restarts ?? 0}`,
-    replies: outage.replies.map((news) => [news.name, outageReply(news), news.isForChannel]),
+    replies: outage.replies.map((news) => [news.name, outageReply(news, view.members), news.isForChannel]),
     rootRef: outage.root,
     save: (root) => store(() => ({ root })),
     signal,

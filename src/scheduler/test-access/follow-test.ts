@@ -46,7 +46,7 @@ async function followRun(following: FollowingTest): Promise<void> {
   await close(following, { run: ended });
   await following.showEnd(
     { kind: 'ended', run: ended },
-    listNews(following.state, ended, following.state.layout),
+    listNews({ ...following.state, pages: workspace.pages }, ended, following.state.layout),
   );
 }
 
@@ -114,7 +114,7 @@ async function poll(
   if (hasEnded(testRun)) return testRun;
   const isNews = await saveStanding(following, testRun);
   await following.showRunning({ kind: 'running', results: testRun.results }, isNews || recovered);
-  await following.reply(listNews(following.state, testRun, layout));
+  await following.reply(listNews({ ...following.state, pages: workspace.pages }, testRun, layout));
   return undefined;
 }
 

@@ -245,11 +245,12 @@ function drawButtons(outage: ShownOutage): KnownBlock[] {
   return outage.person === undefined ? drawOutageButtons(outage) : muteButtons(outage.account);
 }
 
-/** Thread reply about the members of an outage, or a click. */
-export function outageReply(news: OutageNews): Message {
+/** Thread reply about the members of an outage, or a click. @param members the failures, for links */
+export function outageReply(news: OutageNews, members: readonly ShownMember[]): Message {
   const { kind, requestedBy = '', takenFrom, project, joined = [], again = [], ended = [] } = news;
   if (kind === 'servers') {
-    const what = describeJoined(mrkdwn(project?.name, 80), project?.kind ?? 'deployments', joined);
+    const name = nameMember(project?.name ?? '', members);
+    const what = describeJoined(name, project?.kind ?? 'deployments', joined);
     return say(`:rotating_light: *${what}*`);
   }
   const clicks: Record<Exclude<OutageNews['kind'], 'members' | 'servers'>, string> = {
@@ -263,7 +264,7 @@ export function outageReply(news: OutageNews): Message {
   if (kind !== 'members') return say(clicks[kind]);
   const list = (names: readonly string[]): string =>
     joinFirst(
-      names.map((name) => mrkdwn(name, 80)),
+      names.map((name) => nameMember(name, members)),
       MAX_ROWS,
     );
   const lines = [
@@ -272,6 +273,12 @@ export function outageReply(news: OutageNews): Message {
     ended.length > 0 && `:large_green_circle: No longer failing: ${list(ended)}`,
   ].filter((line) => line !== false);
   return say(joinLinesWithin(lines, LIMITS.sectionText));
+}
+
+/** The name of a project as a link to its page; mrkdwn. */
+function nameMember(name: string, members: readonly ShownMember[]): string {
+  const url = members.find(({ subject }) => subject.name === name)?.subject.url;
+  return linkName(mrkdwn(name, 80), url);
 }
 
 /** Thread reply about an outage that nobody has taken for a day. */

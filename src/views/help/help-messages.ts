@@ -1,6 +1,7 @@
 import type { Button } from '@slack/types';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, capitalised, code } from '../../core/mrkdwn.ts';
+import type { Pages } from '../../core/service-pages.ts';
 import type { Account } from '../../records/accounts.ts';
 import type { Channel } from '../../records/channels.ts';
 import type { Schedule } from '../../records/schedules.ts';
@@ -130,6 +131,8 @@ export interface StartView {
   failing?: (FailingNow & { list: PrivateList }) | undefined;
   /** Everything that the channel hears. Left out outside channels. */
   setUp?: readonly Schedule[] | undefined;
+  /** For links. */
+  pages?: Pages | undefined;
   /** True if Deckhand is not in the channel, as far as it may know. */
   isOutside?: boolean;
   isBilling?: boolean;
@@ -166,10 +169,10 @@ function makePlain({ style: _, ...plain }: Button): Button {
 const MAX_SET_UP = 5;
 
 /** A row for each schedule of the channel; mrkdwn. */
-function describeSetUp({ setUp = [], word }: StartView): string[] {
+function describeSetUp({ setUp = [], word, pages }: StartView): string[] {
   const rows = setUp.slice(0, MAX_SET_UP).map((schedule) => {
     const paused = schedule.state.kind === 'paused' ? ' It is paused.' : '';
-    return `${readFace(schedule.kind).icon} ${capitalised(describeSchedule(schedule))}.${paused}`;
+    return `${readFace(schedule.kind).icon} ${capitalised(describeSchedule(schedule, pages))}.${paused}`;
   });
   const omitted = setUp.length - rows.length;
   if (rows.length === 0) return [];

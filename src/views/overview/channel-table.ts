@@ -3,11 +3,18 @@ import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, listFirst, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { ScheduleKind } from '../../records/schedules.ts';
-import { button, buttons, context, header, say } from '../blocks/make-blocks.ts';
+import { button, buttons, context, header, safeUrl, say } from '../blocks/make-blocks.ts';
+import { linkName } from '../blocks/page-links.ts';
 
 /** A page of the table of all channels. */
 export const ChannelPage = z.object({ filter: z.string().max(200), page: z.int().nonnegative() });
 export interface ChannelPage extends z.infer<typeof ChannelPage> {}
+
+/** A project or a pattern, with its page if it has one. The name is foreign text. */
+export interface LinkedName {
+  name: string;
+  url: string | undefined;
+}
 
 /** The schedules of a channel for one account. Names are foreign text. */
 export interface ChannelRow {
@@ -15,13 +22,13 @@ export interface ChannelRow {
   /** Undefined for a digest of every account. */
   account: string | undefined;
   /** Empty for the whole account. */
-  projects: readonly string[];
+  projects: readonly LinkedName[];
   kinds: readonly ScheduleKind[];
   /** True if everything is paused. */
   isPaused: boolean;
   /** Time of the latest deployment, milliseconds since the epoch. */
   lastAt: number | undefined;
-  failing: readonly string[];
+  failing: readonly LinkedName[];
 }
 
 const ROWS_ON_PAGE = 20;
@@ -36,7 +43,8 @@ export function channelTable(rows: readonly ChannelRow[], { filter, page }: Chan
   const at = Math.min(page, pages - 1);
   const visible = rows.slice(at * ROWS_ON_PAGE, (at + 1) * ROWS_ON_PAGE);
   const channels = new Set(rows.map(({ channel }) => channel)).size;
-  const failing = new Set(rows.flatMap((row) => row.failing.map((name) => `${row.account} ${name}`))).size;
+  const failing = new Set(rows.flatMap((row) => row.failing.map(({ name }) => `${row.account} ${name}`)))
+    .size;
   const title = `${count(channels, 'channel')}${about}, ${failing === 0 ? 'nothing fails' : `${count(failing, 'project')} failing`}`;
   const turn = (label: string, which: string, to: number) =>
     to >= 0 && to < pages && button(label, `list:page#${which}`, { value: { filter, page: to } });
@@ -54,9 +62,9 @@ export function channelTable(rows: readonly ChannelRow[], { filter, page }: Chan
 
 /** "<#C1>, `acme`: Storefront, Billing API. Watch, guard. Failing: Storefront"; mrkdwn. */
 export function describeRow({ channel, account, projects, kinds, isPaused, failing }: ChannelRow): string {
-  const names = (all: readonly string[]): string =>
+  const names = (all: readonly LinkedName[]): string =>
     listFirst(
-      all.map((name) => mrkdwn(name, 60)),
+      all.map(({ name, url }) => linkName(mrkdwn(name, 60), url)),
       MAX_NAMES,
     );
   const what = `${kinds.map(nameKind).join(', ')}${isPaused ? ', paused' : ''}`;
@@ -79,26 +87,35 @@ function drawTable(rows: readonly ChannelRow[]): TableBlock {
 }
 
 function drawCells(row: ChannelRow): Array<RawTextElement | RichTextBlock> {
-  const names = (all: readonly string[]): string =>
-    listFirst(
-      all.map((name) => sanitize(name, 40)),
-      MAX_NAMES,
-    );
   const paused = row.isPaused ? ' (paused)' : '';
   return [
     drawRich({ type: 'channel', channel_id: row.channel }),
     drawText(row.account ?? 'every account'),
-    drawText(row.projects.length === 0 ? 'all' : names(row.projects)),
+    row.projects.length === 0 ? drawText('all') : drawNames(row.projects),
     drawText(`${row.kinds.map(nameKind).join(', ')}${paused}`),
     row.lastAt === undefined ? drawText('—') : drawTime(row.lastAt),
-    drawText(row.failing.length === 0 ? '—' : names(row.failing)),
+    row.failing.length === 0 ? drawText('—') : drawNames(row.failing),
   ];
 }
 
 type Inline = Extract<RichTextBlock['elements'][number], { type: 'rich_text_section' }>['elements'][number];
 
-function drawRich(element: Inline): RichTextBlock {
-  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [element] }] };
+function drawRich(...elements: Inline[]): RichTextBlock {
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };
+}
+
+/** The first names as links, and how many more. */
+function drawNames(all: readonly LinkedName[]): RichTextBlock {
+  const elements = all.slice(0, MAX_NAMES).flatMap(({ name, url }, at): Inline[] => {
+    const text = sanitize(name, 40);
+    const address = safeUrl(url);
+    const element: Inline =
+      address === undefined ? { type: 'text', text } : { type: 'link', url: address, text };
+    return at === 0 ? [element] : [{ type: 'text', text: ', ' }, element];
+  });
+  const omitted = all.length - MAX_NAMES;
+  const more: Inline[] = omitted > 0 ? [{ type: 'text', text: ` and ${omitted} more` }] : [];
+  return drawRich(...elements, ...more);
 }
 
 function drawTime(at: number): RichTextBlock {

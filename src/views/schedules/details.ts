@@ -1,16 +1,18 @@
 import { type WatchMode, WEEKDAYS, type Weekday } from '../../core/choices.ts';
 import { bold, capitalised, code, count, duration, joinNames, listFirst, mrkdwn } from '../../core/mrkdwn.ts';
+import type { Pages } from '../../core/service-pages.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import { type Cron, parseCron } from '../../core/time/cron.ts';
 import { CronError } from '../../core/time/zone.ts';
 import type { Cadence, Escalation, Watch } from '../../records/schedules.ts';
 import { zoneName } from '../blocks/formats.ts';
+import { projectLink } from '../blocks/page-links.ts';
 
-/** "*Storefront* for failures"; mrkdwn. */
-export function describeWatched(watch: Watch): string {
-  const { project, pattern } = watch;
+/** "*Storefront* for failures"; mrkdwn. @param pages for a link */
+export function describeWatched(watch: Watch, pages: Pages): string {
+  const { account, project, pattern } = watch;
   const several = pattern === undefined ? 'all projects' : patternWords(pattern);
-  const what = project === undefined ? several : bold(project.name, 60);
+  const what = project === undefined ? several : projectLink(pages, account, project, 60);
   return `${what} for ${MODE_WORDS[watch.mode]}${filterWords(watch)}${escalationWords(watch)}`;
 }
 

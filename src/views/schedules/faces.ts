@@ -1,4 +1,4 @@
-import { bold, capitalised, code } from '../../core/mrkdwn.ts';
+import { capitalised, code } from '../../core/mrkdwn.ts';
 import type { Pages } from '../../core/service-pages.ts';
 import type { Schedule, ScheduleKind, ScheduleOf } from '../../records/schedules.ts';
 import { rangeWords } from '../activity/activity-message.ts';
@@ -49,7 +49,7 @@ export interface ScheduleFace<S extends Schedule = Schedule> {
   /** The command that resumes it, without the slash word. Default: `<kind> resume`. */
   resume?(schedule: S): string;
   /** Sentences about a new one; mrkdwn. Default: its name alone. */
-  describeStart?(schedule: S): string;
+  describeStart?(schedule: S, pages?: Pages): string;
 }
 
 export const SCHEDULE_FACES = {
@@ -86,8 +86,8 @@ export const SCHEDULE_FACES = {
       `${projectLink(pages, account, project, 60)} in ${code(account)}`,
     describeDetails: (guard) => `${cadenceWords(guard)}${escalationWords(guard)}`,
     name: ({ project }) => project.name,
-    describeStart: (guard) =>
-      `${bold(guard.project.name)} is checked ${cadenceWords(guard)}. You hear only if something is unreachable.${escalationSentence(guard)}`,
+    describeStart: (guard, pages) =>
+      `${projectLink(pages, guard.account, guard.project)} is checked ${cadenceWords(guard)}. You hear only if something is unreachable.${escalationSentence(guard)}`,
   },
   watch: {
     ...createFace('watch', 'watches', 'Its events will no longer be posted here.'),
@@ -108,10 +108,11 @@ export const SCHEDULE_FACES = {
     describeDetails: (watch) => `${MODE_WORDS[watch.mode]}${filterWords(watch)}${escalationWords(watch)}`,
     resume: ({ person, account }) =>
       person === undefined ? 'watch resume' : `watch mine --account ${account}`,
-    describeStart(watch) {
+    describeStart(watch, pages) {
       const { account, project, pattern, mode } = watch;
       const any = pattern === undefined ? 'any project' : patternWords(pattern);
-      const what = project === undefined ? `${any} in ${code(account)}` : bold(project.name, 60);
+      const what =
+        project === undefined ? `${any} in ${code(account)}` : projectLink(pages, account, project, 60);
       const start = WATCH_STARTS[mode].replace('%', () => what);
       return `This channel now hears when ${start}${filterWords(watch)}.${escalationSentence(watch)}`;
     },

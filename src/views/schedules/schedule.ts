@@ -11,6 +11,7 @@ import {
   truncate,
   unmarked,
 } from '../../core/mrkdwn.ts';
+import type { Pages } from '../../core/service-pages.ts';
 import type { LastResult, Paused, Schedule, ScheduleState } from '../../records/schedules.ts';
 import { inPages } from '../blocks/lists.ts';
 import { button, buttons, headed, LIMITS, notes, overflowMenu, say, section } from '../blocks/make-blocks.ts';
@@ -40,22 +41,27 @@ export interface ScheduleChange {
   /** The person who made the change. */
   user: string;
   note?: string | undefined;
+  /** For links. */
+  pages?: Pages | undefined;
 }
 
 /** A line about a change, for the channel. @param note further sentences; mrkdwn */
-export function changeLine(changed: readonly Schedule[], { done, user, note }: ScheduleChange): Message {
+export function changeLine(
+  changed: readonly Schedule[],
+  { done, user, note, pages }: ScheduleChange,
+): Message {
   const icon = ICONS[done] ?? readIcon(changed);
-  return say([icon, `<@${user}> ${done} ${nameSchedules(changed)}.`, note].filter(Boolean).join(' '));
+  return say([icon, `<@${user}> ${done} ${nameSchedules(changed, pages)}.`, note].filter(Boolean).join(' '));
 }
 
 /** The answer to the person who made a change. @param note further sentences; mrkdwn */
 export function changeAnswer(
   { schedule, canBePushed }: ShownSchedule,
-  { done, note }: Omit<ScheduleChange, 'user'>,
+  { done, note, pages }: Omit<ScheduleChange, 'user'>,
 ): Message {
   const { id } = schedule;
-  const start = done === 'set up' ? describeStart(schedule) : undefined;
-  const sentence = start ?? `${capitalised(done)}: ${describeSchedule(schedule)}.`;
+  const start = done === 'set up' ? describeStart(schedule, pages) : undefined;
+  const sentence = start ?? `${capitalised(done)}: ${describeSchedule(schedule, pages)}.`;
   const text = [ICONS[done] ?? readIcon([schedule]), sentence, note].filter(Boolean).join(' ');
   return say(text, ...buttons(canBePushed && button(PUSH, `watch:push#${id}`, { value: { id } })));
 }
@@ -67,13 +73,13 @@ function readIcon([first]: readonly Schedule[]): string | undefined {
 }
 
 /** The answer to a person who removed schedules. @param removal id for "Undo" */
-export function removedAnswer(removed: readonly Schedule[], removal: string): Message {
+export function removedAnswer(removed: readonly Schedule[], removal: string, pages?: Pages): Message {
   const undo = button('Undo', `${removed[0]?.kind}:undo`, { value: { removal } });
-  return say(`${ICONS.removed} Removed: ${nameSchedules(removed)}.`, ...buttons(undo));
+  return say(`${ICONS.removed} Removed: ${nameSchedules(removed, pages)}.`, ...buttons(undo));
 }
 
-export function restoredAnswer(restored: readonly Schedule[]): Message {
-  return say(`${ICONS.restored} Restored: ${nameSchedules(restored)}.`);
+export function restoredAnswer(restored: readonly Schedule[], pages?: Pages): Message {
+  return say(`${ICONS.restored} Restored: ${nameSchedules(restored, pages)}.`);
 }
 
 /** Asks before a schedule is removed. */
@@ -161,9 +167,9 @@ export function resumedLine(resumed: readonly Schedule[], reason: string): Messa
 }
 
 /** "the guard of *Storefront* in `acme` (every hour)", or "3 watches, 2 guards and 1 digest" */
-export function nameSchedules(schedules: readonly Schedule[]): string {
+export function nameSchedules(schedules: readonly Schedule[], pages?: Pages): string {
   const [only] = schedules;
-  if (only !== undefined && schedules.length === 1) return describeSchedule(only);
+  if (only !== undefined && schedules.length === 1) return describeSchedule(only, pages);
   const kinds = [...Map.groupBy(schedules, ({ kind }) => kind)].map(([kind, { length }]) =>
     kind === 'invoices'
       ? SCHEDULE_FACES.invoices.noun

@@ -2,10 +2,13 @@ import type { Pages } from '../../core/service-pages.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import { readFace } from './faces.ts';
 
-/** "the guard of *Storefront* in `acme` (every hour)"; mrkdwn. */
-export function describeSchedule(schedule: Schedule): string {
+/** "the guard of *Storefront* in `acme` (every hour)"; mrkdwn. @param pages for a link */
+export function describeSchedule(schedule: Schedule, pages?: Pages): string {
   const { noun, describe, describeSubject, describeDetails } = readFace(schedule.kind);
-  return describe?.(schedule) ?? `the ${noun} of ${describeSubject(schedule)} (${describeDetails(schedule)})`;
+  return (
+    describe?.(schedule) ??
+    `the ${noun} of ${describeSubject(schedule, pages)} (${describeDetails(schedule)})`
+  );
 }
 
 /** The name that people know it by: its project, its account or its id. */
@@ -24,7 +27,10 @@ export function scheduleWords(schedule: Schedule, pages?: Pages): string {
   return `${describeSubject(schedule, pages)}: ${describeDetails(schedule)}`;
 }
 
-/** Sentences about a new schedule, in mrkdwn; undefined for kinds that only their name describes. */
-export function describeStart(schedule: Schedule): string | undefined {
-  return readFace(schedule.kind).describeStart?.(schedule);
+/**
+ * Sentences about a new schedule, in mrkdwn; undefined for kinds that only their name describes.
+ * @param pages for a link
+ */
+export function describeStart(schedule: Schedule, pages?: Pages): string | undefined {
+  return readFace(schedule.kind).describeStart?.(schedule, pages);
 }

@@ -102,9 +102,10 @@ export function setUpLine(
   user: string,
   changes: Readonly<Record<'set up' | 'edited' | 'removed', readonly Schedule[]>>,
   note: string,
+  pages: Pages,
 ): Message {
   const done = Object.entries(changes).filter(([, some]) => some.length > 0);
-  const phrases = done.map(([verb, some]) => `${verb} ${nameSchedules(some)}`);
+  const phrases = done.map(([verb, some]) => `${verb} ${nameSchedules(some, pages)}`);
   const line = `:gear: <@${user}> ${joinNames(phrases)}.`;
   return say([line, note].filter(Boolean).join(' '));
 }

@@ -1,8 +1,10 @@
 import type { Button, PlanBlock, TaskCardBlock } from '@slack/types';
 import { bold, count, joinLinesWithin, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import type { Pages } from '../../core/service-pages.ts';
 import type { Target } from '../../records/test-runs.ts';
 import { type Item, isFailing } from '../../service/projects.ts';
 import { button, LIMITS } from '../blocks/make-blocks.ts';
+import { serverLink } from '../blocks/page-links.ts';
 
 const NO_REASON = 'no reason given';
 
@@ -45,6 +47,12 @@ function drawRest(items: readonly Item[], at: number): TaskCardBlock {
   return { type: 'task_card', task_id: `t${at}`, title, status };
 }
 
+/** The name of the repository, or of a server as a link to its page; mrkdwn. */
+export function itemName({ target, pages }: TestPlace, { title, identifier }: Item): string {
+  const { account, project } = target;
+  return serverLink(pages, { account, permalink: project.permalink }, { name: title, identifier });
+}
+
 /** The items as mrkdwn, for a workspace that rejects plans. */
 export function itemLines(items: readonly Item[]): string {
   const failing = items
@@ -78,6 +86,8 @@ export function serverButton(
 export interface TestPlace {
   target: Target;
   threadTs?: string | undefined;
+  /** For links. */
+  pages?: Pages | undefined;
 }
 
 /** Value of a button that tests again. A run in a thread is followed there by the next. */

@@ -27,7 +27,7 @@ import {
   section,
   UNENDED,
 } from '../blocks/make-blocks.ts';
-import { projectLink, serverLink } from '../blocks/page-links.ts';
+import { linkName, projectLink, serverLink } from '../blocks/page-links.ts';
 import { drawPlan, itemLines, makeAgainValue, serverButton, type TestPlace } from './items.ts';
 
 export type TestState =
@@ -66,11 +66,12 @@ export interface TestView extends TestPlace {
 /** The root message: headline, items, person and duration. Buttons appear once the run has ended. */
 export function testRootMessage(view: TestView): Message {
   const { icon, title } = drawRunHeadline(view);
+  const { title: linked } = drawRunHeadline(view, view.projectUrl);
   const items = shownItems(view);
   const build = (items: readonly KnownBlock[]): Message => ({
     text: title,
     blocks: [
-      section(`${icon} *${title}*`),
+      section(`${icon} *${linked}*`),
       ...items,
       ...noteBlocks(view),
       mutedLine(view),
@@ -119,9 +120,9 @@ function failureWords({ failureIn: channel }: { failureIn: string | undefined })
 }
 
 /** "Testing access to Storefront", "Storefront: all 7 servers are reachable", "The test of Storefront failed, …"; mrkdwn. */
-function drawRunHeadline(view: TestView): { icon: string; title: string } {
+function drawRunHeadline(view: TestView, projectUrl?: string): { icon: string; title: string } {
   const { state, target, isAccountShown = false } = view;
-  const name = `${nameTarget(target)}${isAccountShown ? ` in ${mrkdwn(target.account)}` : ''}`;
+  const name = `${nameTarget(target, projectUrl)}${isAccountShown ? ` in ${mrkdwn(target.account)}` : ''}`;
   switch (state.kind) {
     case 'starting':
     case 'running':
@@ -255,9 +256,9 @@ export function targetWords(target: Target, pages?: Pages): string {
   return `${serverLink(pages, { account, permalink: project.permalink }, server)} in ${name}`;
 }
 
-/** "web-1 in Storefront", for bold text; mrkdwn. */
-function nameTarget({ project, server }: Target): string {
-  const name = mrkdwn(project.name, 80);
+/** "web-1 in Storefront", for bold text; mrkdwn. @param projectUrl for a link */
+function nameTarget({ project, server }: Target, projectUrl: string | undefined): string {
+  const name = linkName(mrkdwn(project.name, 80), projectUrl);
   return server === undefined ? name : `${mrkdwn(server.name, 80)} in ${name}`;
 }
 

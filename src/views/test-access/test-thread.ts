@@ -1,5 +1,5 @@
 import type { Message, News } from '../../core/message.ts';
-import { bold, capitalised, dateTime, duration } from '../../core/mrkdwn.ts';
+import { capitalised, dateTime, duration } from '../../core/mrkdwn.ts';
 import {
   hasEnded,
   type Item,
@@ -10,7 +10,7 @@ import {
 } from '../../service/projects.ts';
 import { packed, table } from '../blocks/lists.ts';
 import { button, buttons, LIMITS, say } from '../blocks/make-blocks.ts';
-import { makeAgainValue, reasonWords, serverButton, type TestPlace } from './items.ts';
+import { itemName, makeAgainValue, reasonWords, serverButton, type TestPlace } from './items.ts';
 import { describeOutcome, passed, type TestView } from './test-run.ts';
 
 /** Maximum number of failing items with their own reply and button. One reply lists the others with their reasons. */
@@ -36,7 +36,7 @@ export function listNews(
   const own = failing.slice(0, MAX_FAILING).map(news);
   if (!hasEnded(run)) return own;
   const all = items.length > MAX_WITHOUT_TABLE ? tableNews(items) : [];
-  return [...all, ...own, ...listedNews(failing.slice(MAX_FAILING))];
+  return [...all, ...own, ...listedNews(place, failing.slice(MAX_FAILING))];
 }
 
 /** The first reply: start and usual duration; at the end the outcome and the total time. */
@@ -63,13 +63,14 @@ export function firstReply(view: TestView): Message {
 }
 
 function newsOfItem(place: TestPlace, item: Item): News {
-  const { key, title, identifier } = item;
-  if (!isFailing(item)) return { key, message: say(`:white_check_mark: ${bold(title)} is reachable`) };
+  const { key, identifier } = item;
+  const name = itemName(place, item);
+  if (!isFailing(item)) return { key, message: say(`:white_check_mark: ${name} is reachable`) };
   const again =
     identifier === undefined
       ? button('Test again', 'test:again', { value: makeAgainValue(place) })
       : serverButton(place, item);
-  const text = `:x: ${bold(title)} is unreachable\n${reasonWords(item, 2000)}`;
+  const text = `:x: ${name} is unreachable\n${reasonWords(item, 2000)}`;
   return { key, message: say(text, ...buttons(again)) };
 }
 
@@ -86,7 +87,7 @@ function tableNews(items: readonly Item[]): News[] {
 }
 
 /** Lists all failing items without their own reply. */
-function listedNews(items: readonly Item[]): News[] {
-  const lines = items.map((item) => `:x: ${bold(item.title)} ${reasonWords(item, 300)}`);
+function listedNews(place: TestPlace, items: readonly Item[]): News[] {
+  const lines = items.map((item) => `:x: ${itemName(place, item)} ${reasonWords(item, 300)}`);
   return packed(lines, ROOM).map((page, at) => ({ key: `failing:${at}`, message: say(page) }));
 }

@@ -36,6 +36,7 @@ describe('a table of all channels', () => {
     expect(first).toContain('"type":"table"');
     expect(first).toContain('{"type":"channel","channel_id":"C0CLIENT00"}');
     expect(first).toContain('Project 0, Project 1, Project 2');
+    expect(first).toMatch(/"type":"link","url":"[^"]+\/projects\/project-0","text":"Project 0"/);
     expect(first).toContain('Page 1 of 2');
     expect(first).not.toContain('C0CLIENT20');
     const ts = world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1)?.ts ?? '';

@@ -33,9 +33,9 @@ describe('the card of a channel', () => {
   test('says in one message what is set up, is edited, and has a line in its thread for each change', async ({
     world,
   }) => {
-    expect(await say(world, 'watch storefront failures --mention @bea')).toContain(
-      'This channel now hears when deployments of Storefront fail and recover.',
-    );
+    const answer = await say(world, 'watch storefront failures --mention @bea');
+    expect(answer).toContain('This channel now hears when deployments of Storefront fail and recover.');
+    expect(answer).toContain('/projects/storefront|*Storefront*> fail');
     await say(world, 'guard add storefront hourly UTC');
     await say(world, 'digest add weekly:mon 09:00 UTC');
     expect(card(world).text).toContain(
@@ -48,6 +48,9 @@ describe('the card of a channel', () => {
         expect.stringContaining(`<@${PEOPLE.admin}> set up ${what}`),
       ),
     );
+    const LINK = '/projects/storefront|*Storefront*>';
+    expect(JSON.stringify(lines(world)[0]?.blocks)).toContain(LINK);
+    expect(await ask(world, '/deckhand', 'admin')).toContain(LINK);
     expect(updates(world)).toBe(2);
     await answerTo(world, 'admin', () => choose(world, 'guard:pause'));
     expect(JSON.stringify(card(world).blocks)).toContain(`Paused by <@${PEOPLE.admin}>`);

@@ -243,6 +243,10 @@ describe('an outage of many projects', () => {
     await until('1 project of acme is failing since');
     await world.passUntil(() => thread().some((text) => text.includes('Failing again: shop01')));
     expect(shown(), 'one is not all').not.toContain('on all of it');
+    const replies = world.slack
+      .thread(TEAM, CHANNEL, root()?.ts ?? '')
+      .map(({ blocks }) => JSON.stringify(blocks));
+    expect(replies.join()).toMatch(/Failing again: <[^|]+\/projects\/shop01\|shop01>/);
   });
 
   it('is nobody’s once its owner has left', async () => {

@@ -76,6 +76,11 @@ describe('the thread of a test run', () => {
       'web-1 is reachable',
       'web-2 is reachable',
     ]);
+    const replies = world.slack.thread(TEAM, CHANNEL, root(world)?.ts ?? '');
+    expect(JSON.stringify(replies)).toMatch(
+      /\/projects\/storefront\/servers\/[^|]+\|\*web-1\*> is reachable/,
+    );
+    expect(JSON.stringify(root(world)?.blocks)).toContain('/projects/storefront|Storefront>: both servers');
   });
 
   test.for([
