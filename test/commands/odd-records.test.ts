@@ -126,7 +126,7 @@ describe('records that differ from the documents', () => {
     const words = 'both servers are reachable, 1 result could not be read';
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await world.slack.until(() => rootText(world).includes(words), { what: 'the outcome' });
-    expect(rootText(world)).toContain(':warning: *Storefront: ');
+    expect(rootText(world)).toContain('|Storefront>: ');
     expect(rootText(world)).toMatch(UNREADABLE);
     await world.slack.until(() => homeText(world).includes(`:warning: ${words}`), { what: 'App Home' });
   });

@@ -45,7 +45,7 @@ describe('guard', () => {
     await world.say('use storefront');
     await world.say('guard add hourly UTC');
     const again = await ask(world, '/deckhand guard add storefront hourly UTC', 'admin');
-    expect(again).toContain('Already set up: the guard of *Storefront*');
+    expect(again).toContain('/projects/storefront|*Storefront*> in `acme` (every hour)');
     expect(await world.say('guard add storefront daily 09:00 UTC')).toContain(
       'Edited: the guard of Storefront',
     );

@@ -16,7 +16,9 @@ async function runWith(world: TestWorld, outcome: Outcome): Promise<void> {
 }
 
 const root = (world: TestWorld) => world.slack.messages(TEAM, CHANNEL)[0];
-const rootText = (world: TestWorld) => JSON.stringify(root(world)?.blocks ?? []);
+/** The blocks of the root message, with labels in place of links to projects. */
+const rootText = (world: TestWorld) =>
+  JSON.stringify(root(world)?.blocks ?? []).replace(/<[^<>|]+\/projects\/[^<>|]+\|([^<>]*)>/g, '$1');
 const thread = (world: TestWorld) =>
   world.slack.thread(TEAM, CHANNEL, root(world)?.ts ?? '').map(({ text }) => text);
 const homeText = (world: TestWorld) =>

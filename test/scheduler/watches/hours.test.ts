@@ -118,7 +118,7 @@ describe('a watch with working hours', () => {
     await ann.submit('watch.edit', { ...project, server: 'web-1', hours: '22:00-06:00', mode: 'all' });
     await untilShown(world, 'edited the watch');
     const edited = shown(world);
-    expect(edited).toContain('*Storefront* in `acme` (all events on the server `web-1`');
+    expect(edited).toContain('|*Storefront*> in `acme` (all events on the server `web-1`');
     expect(edited).toContain('Monday to Friday from 22:00 to 06:00, Europe/Lisbon');
   });
 });
