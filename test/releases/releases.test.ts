@@ -99,7 +99,7 @@ const ANSWERS: ReadonlyArray<[line: string, words: string, who?: 'billing']> = [
   ['accounts', 'works  shared key `••••ey00` of ann@example.com, connected by <@U0ANN>'],
   ['whoami', 'billing in Deckhand. Linked', 'billing'],
   ['use', '*Storefront*'],
-  ['me', 'You are mentioned when a deployment by *Ann Admin* in `acme` fails'],
+  ['me', 'You are mentioned when a deployment by *Ann Admin* fails in `acme`'],
   ['unwatch mine', 'no more direct messages about your own deployments'],
   ['audit 50', 'Add a server: acme/storefront/shop'],
 ];
