@@ -251,6 +251,9 @@ export function allFailingMessage(accounts: readonly AccountFailing[]): Message 
   };
 }
 
+/** For failures that Deckhand knows by a command alone. */
+const MAY_BE_MORE = 'There may be more, because Deckhand has only begun to read this account.';
+
 function listAccount(one: AccountFailing): string[] {
   const { account, failures, settled, ages } = one;
   const old = listOldAges(ages);
@@ -260,7 +263,7 @@ function listAccount(one: AccountFailing): string[] {
   return [
     `*${code(account)}* ${asOfWords(ages)}`.trim(),
     ...(failures.length === 0 ? [none] : failures.map((failure) => failureLine(failure, false))),
-    ...(isRead ? [] : ['It has not been read yet.']),
+    ...(isRead ? [] : [failures.length === 0 ? 'It has not been read yet.' : MAY_BE_MORE]),
     ...old.map((words) => `:hourglass: ${words}`),
     ...(settled.length === 0 ? [] : [settledWords(one).replace('.', ':')]),
     ...settled.map((failure) => failureLine(failure, false, ':white_circle:')),

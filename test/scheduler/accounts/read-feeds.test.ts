@@ -71,6 +71,20 @@ describe('the feed of an account', () => {
     expect(await say('failing all')).toContain('acme has not answered since');
   });
 
+  it('that only a command has read shows its failures, and says that there may be more', async () => {
+    world.service.world.addDeployment({
+      account: ACCOUNT,
+      project: 'storefront',
+      succeeded: false,
+      endedAt: world.time.now(),
+    });
+    await world.say('history');
+    const all = await ask(world, '/deckhand failing all', 'admin');
+    expect(all).toContain('Storefront: the deployment');
+    expect(all).toContain('There may be more');
+    expect(all).not.toContain('has not been read');
+  });
+
   it('is not read with a broken key, and again after the account is connected again', async () => {
     world.service.world.revokeKey({ account: ACCOUNT, email: EMAIL });
     await pass(20);
