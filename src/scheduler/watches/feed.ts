@@ -24,6 +24,7 @@ import { type PageContext, pageContext, planPoll, type Source } from '../schedul
 import { notePushes } from './arrivals.ts';
 import { afterEntries, isQuiet } from './channel-news.ts';
 import { createNewsFinder, type FeedPage, type NewsFinder } from './find-news.ts';
+import { followRenamed } from './renames.ts';
 
 const INTERVAL_MS = 60_000;
 /** API 4.9 (docs/service-api.md). Seven days, so that neither time zones nor a pause of Deckhand hide an event. */
@@ -103,11 +104,7 @@ async function tellChannels(
   if (!isChanged && !haveHours) return;
   await stopHearing(workspace, before, after);
   const finder = await createNewsFinder(workspace, before, page);
-  await storePresentNames(
-    workspace,
-    watches,
-    finder.fresh.map(({ event }) => event),
-  );
+  if (finder.fresh.length > 0) await storeNames(workspace, account, watches, finder.fresh);
   const mentions = await workspace.names.mentions(account);
   const findMentioned = await readFindMentioned(workspace, account, watches);
   for (const [channel, own] of byChannel) {
@@ -214,6 +211,18 @@ export function newFeed(
   const nothing = { waiting: NOTHING_WAITS, announced: [], pending: [] };
   const begun = cursor === undefined ? {} : { begun: { cursor, lines: [] } };
   return { kind: 'watch', channel, account, position, ...begun, ...nothing };
+}
+
+/** Stores the present names of people and projects. */
+async function storeNames(
+  workspace: Workspace,
+  account: string,
+  watches: readonly Watch[],
+  fresh: NewsFinder['fresh'],
+): Promise<void> {
+  const events = fresh.map(({ event }) => event);
+  await storePresentNames(workspace, watches, events);
+  await followRenamed(workspace, account, watches, events);
 }
 
 /** Stores the present names of the projects of watches, taken from the newest events. */

@@ -138,6 +138,21 @@ export function mentionWords(
   return `You are mentioned when ${when} ${code(account)}.`;
 }
 
+/** Tells a person that their watch follows the name that the service gives them now. */
+export function renamedMessage(account: string, before: string, name: string): Message {
+  return say(
+    `:label: The service calls you ${bold(name, 100)} in ${code(account)} now, so your watch follows that name instead of ${bold(before, 100)}.`,
+  );
+}
+
+/** Asks a person whether a new name in the events is theirs. */
+export function mayBeRenamedMessage(account: string, before: string, name: string): Message {
+  return say(
+    `:label: ${bold(name, 100)} has deployed in ${code(account)}. Your watch follows ${bold(before, 100)}, and hears nothing of that. If the service has renamed you, take the new name.`,
+    ...buttons(button('That’s me', 'me:claim', { value: { account, name } })),
+  );
+}
+
 /** Asks for a confirmation before a person claims a name that no event holds. */
 export function unknownNameMessage(
   claim: { account: string; name: string; isForAll: boolean },

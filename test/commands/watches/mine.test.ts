@@ -48,6 +48,46 @@ describe('watch mine', () => {
     );
   });
 
+  test('asks the person about a new name that resembles theirs, and goes on with it', async ({ world }) => {
+    deploy(world, 'Ben Marsh', true);
+    await ask(world, '/deckhand me Ben Marsh');
+    await ask(world, '/deckhand watch mine');
+    deploy(world, 'Zoe Quinn', false, 'theirs1');
+    for (const ref of ['mine001', 'mine002']) deploy(world, 'Ben Stone', false, ref);
+    await world.slack.until(() => shown(world).includes('That’s me'));
+    await polls(world);
+    expect(dms(world)).toHaveLength(1);
+    expect(shown(world)).not.toContain('Zoe Quinn');
+    const { channel = '', ts = '' } = dms(world)[0] ?? {};
+    await world.as('member').click({ channel, ts }, { actionId: 'me:claim' });
+    await world.slack.until(() => shown(world).includes('You are mentioned'));
+    deploy(world, 'Ben Stone', false, 'mine003');
+    await world.slack.until(() => shown(world).includes('mine003'));
+  });
+
+  test('follows the new name that the person’s own key tells, from the first deployment on', async ({
+    world,
+  }) => {
+    const key = { email: 'ben@example.com', apiKey: 'BensKey000BensKey000BensKey000BensKey000' };
+    const name = { firstName: 'Ben', lastName: 'Marsh' };
+    const user = world.service.world.addUser({ account: ACCOUNT, ...key, ...name });
+    const ben = world.as('member');
+    await ben.command(CHANNEL, `/deckhand connect ${ACCOUNT}`);
+    await world.slack.until(() => ben.openView()?.content.callback_id === 'connect');
+    await ben.submit('connect', { account: ACCOUNT, email: key.email, api_key: key.apiKey, purpose: 'mine' });
+    deploy(world, 'Ben Marsh', true);
+    await ask(world, '/deckhand me Ben Marsh');
+    await ask(world, '/deckhand watch mine');
+    Object.assign(user, { firstName: 'Benedict', lastName: 'Quarry' });
+    deploy(world, 'Ben Marshall', false, 'theirs1');
+    deploy(world, 'Benedict Quarry', false, 'mine001');
+    await world.slack.until(
+      () => shown(world).includes('mine001') && shown(world).includes('follows that name'),
+    );
+    expect(shown(world)).not.toContain('theirs1');
+    expect(dms(world)).toHaveLength(2);
+  });
+
   test('sends one message an episode of one’s own, also where another person ends it; no channel sees it, and nobody else ends it', async ({
     world,
   }) => {
