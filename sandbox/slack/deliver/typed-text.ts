@@ -39,9 +39,11 @@ function encodeNames(
   mention: (id: string, name: string) => string,
 ): string {
   return text
-    .replace(/(?<![\w@])@([\w-]+(?:\.[\w-]+)*)/g, (whole, name: string) => {
+    .replace(/(?<![\w@])@([\w-]+(?:\.[\w-]+)*)(?: ([\w-]+))?/g, (whole, name: string, next?: string) => {
+      const full = `${name} ${next}`.toLowerCase();
+      if ([...workspace.people.values()].some((one) => one.real_name.toLowerCase() === full)) return whole;
       const id = userNamed(world, workspace, channel, name);
-      return id ? mention(id, name) : whole;
+      return id ? whole.replace(`@${name}`, () => mention(id, name)) : whole;
     })
     .replace(/(?<![\w#&])#([\w-]+)/g, (whole, name: string) => {
       const found = findByName(workspace, name.toLowerCase());
@@ -49,7 +51,7 @@ function encodeNames(
     });
 }
 
-/** Somebody of the channel, or else of the workspace, in capitals too. */
+/** Somebody of the channel, or else of the workspace, in capitals too. A full name that was typed, not picked, stays text. */
 function userNamed(world: World, workspace: Workspace, channel: Channel, name: string): string | undefined {
   const wanted = name.toLowerCase();
   const near = [...channel.members].find((id) => findSeated(world, workspace, id)?.person.name === wanted);
