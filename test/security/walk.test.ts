@@ -265,7 +265,7 @@ function* leavesOf(part: unknown, leaf: Omit<Leaf, 'text'> = ROOT): Generator<Le
 }
 
 const ROOT = { key: '', isPlain: false, isEmojiAllowed: false, isVerbatim: undefined };
-const PLAIN = ['plain_text', 'raw_text', 'text'];
+const PLAIN = ['plain_text', 'raw_text', 'text', 'link'];
 
 /** Slack documents the title of a task as plain text. */
 function readLeaf(parent: object, key: string, isError: boolean): Omit<Leaf, 'text'> {
