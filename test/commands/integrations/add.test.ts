@@ -133,7 +133,7 @@ describe('integration add', () => {
   it.each([
     [{ url: ['is not reachable'] }, { 'properties.url': 'is not reachable' }],
     [{ integration: { properties: { url: ['is odd'] } } }, { 'properties.url': 'is odd' }],
-    [{ send_on_start: ['is not yours'], send_on_failure: ['nor this'] }, { flags: 'is not yours; nor this' }],
+    [{ send_on_start: ['is not yours'], send_on_failure: ['nor this'] }, { flags: 'is not yours. nor this' }],
   ])('shows a fault of the service under its field: %j', async (body, errors) => {
     world.service.faults.add({ method: 'POST', path: '/**', status: 422, body });
     await me.open('integration add storefront');
