@@ -139,12 +139,21 @@ async function setUp(
     user: invocation.user,
     requestId: invocation.requestId,
   });
-  const already = say(`:eyes: Already watching ${describeWatched(schedule, workspace.pages)}.`);
-  if (kind === 'same') return replyPrivately(await offerCard(context, already));
+  if (kind === 'same') {
+    const isMeant = options.mode !== undefined || schedule.mode === 'all';
+    return replyPrivately(await offerCard(context, say(describeSame(workspace, schedule, isMeant))));
+  }
   if (kind === 'new') return replyWithNew(context, schedule, 'watch', await describeNew(context, schedule));
   await retireCard(workspace, schedule);
   const done = kind === 'changed' ? 'edited' : kind;
   return replyWithChange(context, { schedules: [schedule], done, what: 'watch' }, {});
+}
+
+/** @param isMeant false if the person may have meant all events */
+function describeSame({ pages, word }: Workspace, schedule: Watch, isMeant: boolean): string {
+  const already = `:eyes: Already watching ${describeWatched(schedule, pages)}.`;
+  const name = schedule.project?.permalink ?? schedule.pattern ?? 'all';
+  return isMeant ? already : `${already} ${code(`${word} watch ${name} all`, 120)} tells all events.`;
 }
 
 const BETWEEN_NAMES = /,|\band\b|[&+]/i;

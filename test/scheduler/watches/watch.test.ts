@@ -157,7 +157,8 @@ describe('a watch', () => {
     expect(shown(world)).toContain(
       'edited the watch of Storefront in acme (changes between failing and passing)',
     );
-    expect(await refused('storefront transitions')).toContain('Already watching');
+    expect(await refused('storefront transitions')).not.toContain('tells all events');
+    expect(await refused('storefront')).toContain('/deckhand watch storefront all` tells all events');
     expect(await refused('storefront fails')).toContain(
       '`fails` is not a server of `storefront`, nor `all`, `failures` or `transitions`.',
     );
