@@ -19,6 +19,7 @@ export function schedulePhrases(kind: ScheduleKind, verb: Verb): Phrases {
       return {
         [`list|show|get|see|all|my|which|what|every ${noun} *`]: '',
         [`${noun} list|show|all|status|here`]: '',
+        [`remove|delete|stop|end|cancel|drop|kill|clear all|every of? the|my|our? ${noun} *`]: '',
         [`is|are|do|does|has|have the|our|there|any|we|you|a|this? have|get? a|any|the? ${noun} *`]: '',
         [`next|upcoming ${noun}`]: '',
         [`when is|are|does|do|comes the|our|a? next? ${noun} *`]: '',
