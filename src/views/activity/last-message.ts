@@ -1,5 +1,5 @@
 import type { Message } from '../../core/message.ts';
-import { bold, code, count, dateTime, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, count, dateTime, joinFirst, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Pages } from '../../core/service-pages.ts';
 import type { Coverage } from '../../records/ledger.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
@@ -35,7 +35,10 @@ interface LastDetails extends Pick<Coverage, 'gaps'> {
   pages?: Pages | undefined;
 }
 
-/** The present deployment of each server of a project. */
+/** Maximum number of servers that one row names. */
+const MAX_NAMED = 10;
+
+/** The present deployment of each server of a project. Servers with the same one share a row. */
 export function lastMessage(
   account: string,
   project: { name: string; permalink: string },
@@ -52,9 +55,16 @@ export function lastMessage(
       ...commits.map((lines) => section(lines)),
     );
   const place = { account, permalink: project.permalink };
-  const [first] = servers.map((one) => describeServer(one, bold(one.server, 60)));
-  const lines = servers.map((one) =>
-    describeServer(one, serverLink(pages, place, { name: one.server, identifier: one.identifier }, 60)),
+  const alike = [
+    ...Map.groupBy(servers, (one) => `${one.server === ''} ${describeServer(one, '')}`).values(),
+  ];
+  const describe = (nameOne: (one: LiveServer) => string): string[] =>
+    alike.map(([one, ...others]) =>
+      one === undefined ? '' : describeServer(one, joinFirst([one, ...others].map(nameOne), MAX_NAMED)),
+    );
+  const [first] = describe(({ server }) => bold(server, 60));
+  const lines = describe(({ server, identifier }) =>
+    serverLink(pages, place, { name: server, identifier }, 60),
   );
   return {
     text: [`Deployed now, ${of}: ${first?.split('\n')[0]}`, ...waits].join('. '),
@@ -67,7 +77,7 @@ export function lastMessage(
   };
 }
 
-/** @param title the server's name; mrkdwn */
+/** @param title names of the servers; mrkdwn */
 function describeServer({ server, live, before, today, failure }: LiveServer, title: string): string {
   const name = server === '' ? 'No server named' : title;
   const more = today === 0 ? '' : ` (${count(today, 'other deployment')} today)`;

@@ -50,6 +50,15 @@ describe('what was deployed', () => {
     expect(await say('last billing-api')).toContain('knows no deployment of Billing API in acme');
   });
 
+  it('is one row for all servers that have the same', async () => {
+    await deploy('aaaaaaa1', ['web-1', 'web-2', 'web-3']);
+    await deploy('bbbbbbb1', ['web-4', 'web-2'], { user: 'Marta Nand' });
+    const shown = await say('last storefront');
+    expect(shown).toContain(':large_green_circle: *web-1* and *web-3*: `aaaaaaa` by Kim Lee, <!date^');
+    expect(shown.split('`bbbbbbb`')).toHaveLength(3);
+    expect(shown).toContain('*web-2*: `bbbbbbb` by Marta Nand');
+  });
+
   it('has failed, although somebody cancelled the next deployment', async () => {
     await deploy('aaaaaaa1', ['web-1']);
     await deploy('bbbbbbb1', ['web-1'], { event: 'deploy_failed' });
