@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UnmatchedWords } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { ChannelPage, channelTable } from '../../views/overview/channel-table.ts';
+import { ChannelPage, channelTable, FAILING_FILTER } from '../../views/overview/channel-table.ts';
 import { findChannel } from '../../workspace/slack-channels.ts';
 import { defineButton } from '../action.ts';
 import { defineCommand } from '../command.ts';
@@ -12,6 +12,8 @@ import { readChannels } from './read-channels.ts';
 
 /** Longer words filter nothing. */
 const MAX_FILTER = 200;
+/** Words for the channels in which something fails. */
+const FAILING: ReadonlySet<string> = new Set([FAILING_FILTER, 'failed', 'failures', 'fails', 'broken']);
 
 export const listAll = defineCommand({
   name: 'list all',
@@ -41,6 +43,7 @@ async function readFilter(word: string, { workspace }: CommandContext): Promise<
   const [, id] = /^<#([CG][A-Z0-9]+)(?:\|[^<>]*)?>$/.exec(word) ?? [];
   if (id !== undefined || word === '') return id ?? '';
   const rows = await readChannels(workspace, { filter: word, mayBill: true });
+  if (rows.length === 0 && FAILING.has(word.toLowerCase())) return FAILING_FILTER;
   const channel = rows.length > 0 ? word : await findChannel(workspace.slack, word);
   if (channel === undefined)
     throw new UnmatchedWords(`Nothing is set up in any channel with ${code(word, 60)}.`, 'list all');

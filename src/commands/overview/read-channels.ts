@@ -11,7 +11,12 @@ import {
 } from '../../records/failure-rules.ts';
 import { isPersonal, type Schedule, type Watch } from '../../records/schedules.ts';
 import type { Standing } from '../../records/standings.ts';
-import type { ChannelRow, LinkedName } from '../../views/overview/channel-table.ts';
+import {
+  type ChannelRow,
+  FAILING_FILTER,
+  type LinkedName,
+  nameKind,
+} from '../../views/overview/channel-table.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /**
@@ -106,10 +111,11 @@ function findStandings(
   return { lastAt: lastAt === 0 ? undefined : lastAt, failing };
 }
 
-function listWords({ channel, account, projects, kinds, failing }: ChannelRow): string[] {
-  const state = failing.length > 0 ? ['failing'] : [];
+/** The words of a row as the table shows them, and the names of its kinds. */
+function listWords({ channel, account, projects, kinds, isPaused, failing }: ChannelRow): string[] {
+  const state = [...(failing.length > 0 ? [FAILING_FILTER] : []), ...(isPaused ? ['paused'] : [])];
   const names = projects.map(({ name }) => name);
-  return [channel, account ?? '', ...names, ...kinds, ...state].map(nameKey);
+  return [channel, account ?? '', ...names, ...kinds, ...kinds.map(nameKind), ...state].map(nameKey);
 }
 
 function compareText(one = '', other = ''): number {

@@ -31,6 +31,9 @@ export interface ChannelRow {
   failing: readonly LinkedName[];
 }
 
+/** Word that filters the channels in which something fails. */
+export const FAILING_FILTER = 'failing';
+
 const ROWS_ON_PAGE = 20;
 const MAX_NAMES = 3;
 const COLUMNS = ['Channel', 'Account', 'Projects', 'What', 'Last event', 'Failing'];
@@ -38,6 +41,7 @@ const COLUMNS = ['Channel', 'Account', 'Projects', 'What', 'Last event', 'Failin
 /** A table of all channels, in pages. */
 export function channelTable(rows: readonly ChannelRow[], { filter, page }: ChannelPage): Message {
   const about = filter === '' ? '' : ` with ${code(filter, 60)}`;
+  if (rows.length === 0 && filter === FAILING_FILTER) return say('Nothing fails in any channel.');
   if (rows.length === 0) return say(`Nothing is set up in any channel${about}.`);
   const pages = Math.ceil(rows.length / ROWS_ON_PAGE);
   const at = Math.min(page, pages - 1);
@@ -77,7 +81,7 @@ export function describeRow({ channel, account, projects, kinds, isPaused, faili
     .join(', ');
 }
 
-function nameKind(kind: ScheduleKind): string {
+export function nameKind(kind: ScheduleKind): string {
   return kind === 'invoices' ? 'invoice notices' : kind;
 }
 

@@ -53,6 +53,10 @@ describe('a table of all channels', () => {
     expect(await ask(world, '/deckhand list all project 119', 'admin')).toContain('C0CLIENT39');
     expect(await ask(world, '/deckhand list all <#C0CLIENT05|client-05>', 'admin')).toContain('client-05');
     expect(await ask(world, '/deckhand list all nothing-of-it', 'admin')).toContain('Nothing is set up');
+    for (const word of ['failing', 'Failures', 'broken'])
+      expect(await ask(world, `/deckhand list all ${word}`, 'admin')).toContain(
+        'Nothing fails in any channel',
+      );
   });
 
   test('has patterns, the last event of a digest alone, and a channel by its name', async ({ world }) => {
@@ -65,7 +69,8 @@ describe('a table of all channels', () => {
     );
     world.service.world.addDeployment({ account: ACCOUNT, project: 'storefront', user: 'Kim' });
     await ask(world, '/deckhand activity', 'admin');
-    for (const word of ['rockets', '#rockets', '<#C0XYZ>'])
+    await answerTo(world, 'admin', () => world.as('admin').command('C0XYZ', '/deckhand digest pause'));
+    for (const word of ['paused', 'rockets', '#rockets', '<#C0XYZ>'])
       expect(await ask(world, `/deckhand list all ${word}`, 'admin')).toMatch(/"C0XYZ".*"type":"date"/);
   });
 
@@ -83,7 +88,8 @@ describe('a table of all channels', () => {
     });
     await roles.give(PEOPLE.admin, 'admin', PEOPLE.admin);
     await roles.give(PEOPLE.member, 'operator', PEOPLE.admin);
-    expect(await ask(world, '/deckhand list all client-01', 'admin')).toContain('watch, invoice notices');
+    for (const words of ['client-01', 'invoice notices'])
+      expect(await ask(world, `/deckhand list all ${words}`, 'admin')).toContain('watch, invoice notices');
     expect(await ask(world, '/deckhand list all client-01', 'member')).not.toContain('invoice notices');
   });
 
