@@ -41,7 +41,7 @@ export const move: Act = {
     await slack.until(() => findFailure(site, fromOf(n), n).length > 0, { what: 'the failure' });
   },
   ask: async (site, n) =>
-    (await ann(site).command(fromOf(n), `/deckhand setup move <#${toOf(n)}>`)).outcome === 'ok',
+    (await ann(site).command(fromOf(n), `/deckhand setup move #${toOf(n).toLowerCase()}`)).outcome === 'ok',
   async seen(site, n) {
     const isThere = (await countSetUp(site, toOf(n))) === DOCUMENTS;
     const told = [
