@@ -41,7 +41,7 @@ const UNIT_DAYS = new Map([
 ]);
 const MAX_PHRASE = 4;
 const STATS = new Set(['stats', 'stat', 'statistics', 'figures']);
-const FAILED = new Set(['failed', 'failures', 'failure', 'errors']);
+const FAILED = new Set(['failed', 'failing', 'failures', 'failure', 'errors']);
 const YESTERDAY = 'yesterday';
 const OTHER_SPAN = /^(?:(?:last |past )?\d* ?(?:h|d|w|m|y|hours?|days?|weeks?|months?|years?)|this year)$/;
 
