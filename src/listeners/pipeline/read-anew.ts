@@ -12,6 +12,7 @@ import type { Registry } from '../../commands/registry.ts';
 import { resolveTarget } from '../../commands/targets/resolve-target.ts';
 import { AccountNeeded, UnmatchedWords } from '../../core/errors.ts';
 import type { Reply } from '../../core/message.ts';
+import { spellName } from '../../core/names.ts';
 import { ProjectNeeded, ServerNeeded } from '../../workspace/project-list.ts';
 import { isMention } from './respond.ts';
 
@@ -54,8 +55,14 @@ async function fits(context: Context, { matched: first }: CommandLine, text: str
   // A request that only read was not stored, so it may change nothing. A mention is stored always.
   const isStored = isMention(invocation) || (first !== undefined && isDurable(first));
   if (isDurable(matched) && !isStored) return false;
+  if (first?.isSynonym === false && namesCommand(first, matched)) return false;
   const { target } = matched.command;
   return (target !== 'server' && target !== 'project') || namesTarget(context, matched, text);
+}
+
+/** True if the other way takes the name of the typed command for the name of a project, as "failing watch shop" does. */
+function namesCommand({ command }: Matched, { rest }: Matched): boolean {
+  return ` ${rest.words.map(spellName).join(' ')} `.includes(` ${command.name} `);
 }
 
 async function namesTarget(context: Context, { command, rest }: Matched, text: string): Promise<boolean> {

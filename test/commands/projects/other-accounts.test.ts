@@ -38,6 +38,8 @@ describe('a project that is named without its account', () => {
     ['quiet --account globex', 'not for `globex` alone'],
     ['activity storefrnt', 'Did you mean `storefront`?'],
     ['activity nothing-such', 'There is no project or server `nothing-such`'],
+    ['history nothing-such failing', 'There is no project or server `nothing-such`'],
+    ['activity failing', 'no deployment failed'],
   ] as const)('by `%s` is found: %s', async ([line, expected], { world }) => {
     await connectOthers(world);
     const answer = await ask(world, `/deckhand ${line}`);

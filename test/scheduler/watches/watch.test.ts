@@ -163,6 +163,7 @@ describe('a watch', () => {
       '`fails` is not a server of `storefront`, nor `all`, `failures` or `transitions`.',
     );
     expect(await refused('list everywhere')).toContain('`watch list` takes `[here|all]`, not `everywhere`.');
+    expect(await refused('shop failures')).toContain('There is no project or server `shop`');
     expect(await refused('web shop')).toContain('There is no project or server `web shop`');
     world.slack.kick(TEAM, CHANNEL, 'bot');
     expect(await refused('all')).toContain('Invite it');
