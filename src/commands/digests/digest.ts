@@ -29,7 +29,13 @@ import {
   type TimedFeature,
   timedCommands,
 } from '../schedules/timed-form.ts';
-import { findChosenProject, findProjectForForm, isEverything, resolveProject } from '../targets/targets.ts';
+import {
+  findChosenProject,
+  findProjectForForm,
+  isEverything,
+  namesProject,
+  resolveProject,
+} from '../targets/targets.ts';
 
 export const DEFAULT_RANGE = 'since_last' as const;
 const SNOOZED_DAYS = 7;
@@ -119,14 +125,15 @@ export const digestCommands: readonly Command[] = [
       const account = context.account ?? bound.account;
       const project = await findProjectForForm(workspace, account, readChannelProject(bound, account));
       const projectName = args.project ?? words.project;
-      const isOne = projectName !== undefined && !isEverything(projectName);
+      const isAll = projectName !== undefined && (await meansEverything(context, account, projectName));
+      const isOne = projectName !== undefined && !isAll;
       return setUpTimed(DIGEST_FEATURE, context, channel, {
         cadence: words.cadence,
         zone: words.zone ?? (await readZone(workspace, invocation.user)),
         range: words.range,
         // A project may be that of another account than the channel's.
         account: isOne ? context.account : account,
-        project: projectName ?? project?.permalink,
+        project: isAll ? undefined : (projectName ?? project?.permalink),
         skip_quiet: args['skip-quiet'] === true ? ['skip_quiet'] : [],
       });
     },
@@ -193,11 +200,20 @@ function isRange(words: readonly string[]): boolean {
   }
 }
 
+/** True for `all`, unless a project is called so, and for `*`. */
+async function meansEverything(
+  context: CommandContext,
+  account: string | undefined,
+  word: string,
+): Promise<boolean> {
+  if (!isEverything(word)) return false;
+  return !(await namesProject(context, await context.workspace.accounts.resolve(SCHEDULES, account), word));
+}
+
 async function choose(context: CommandContext, filled: Filled): Promise<ChoicesOf<'digest'>> {
-  const { account: nameOrId, project: projectName, cadence, zone } = filled;
+  const { account: nameOrId, project, cadence, zone } = filled;
   const { range = DEFAULT_RANGE, skip_quiet: quiet = [] } = filled;
   const { workspace } = context;
-  const project = projectName === undefined || isEverything(projectName) ? undefined : projectName;
   if (project !== undefined && nameOrId === undefined) {
     // One account after another.
     const match = await resolveProject({ ...context, account: undefined }, project, SCHEDULES);

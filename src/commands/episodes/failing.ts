@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Invocation, Message, Reply } from '../../core/message.ts';
-import { isNamed } from '../../core/names.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { allows } from '../../records/channels.ts';
 import type { PrivateList } from '../../views/episodes/episode-buttons.ts';
@@ -16,7 +15,7 @@ import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
 import { resolveProjectOrServer } from '../targets/resolve-target.ts';
-import { isEverything } from '../targets/targets.ts';
+import { isEverything, isKnownProject } from '../targets/targets.ts';
 import { readAllFailing, readFailing, readFollowers } from './read-failing.ts';
 
 export const failing = defineCommand({
@@ -82,7 +81,7 @@ export const failing = defineCommand({
 async function showFailing(scope: string | undefined, context: CommandContext): Promise<Reply> {
   const { invocation, workspace } = context;
   if (scope === undefined) return replyPrivately(await drawFailing(context));
-  const isAll = isEverything(scope) && !(await isProject(context, scope));
+  const isAll = isEverything(scope) && !(await isKnownProject(context, scope));
   if (isAll) return replyPrivately(allFailingMessage(await readAllFailing(workspace, invocation.user)));
   const { account, project, server } = await resolveProjectOrServer(context, scope);
   const isMeant = ({ subject }: ShownFailure): boolean =>
@@ -100,14 +99,6 @@ async function showFailing(scope: string | undefined, context: CommandContext): 
   // The answer says what is deployed, and whether the latest deployment failed, whether anybody follows it here or not.
   const names = [project.permalink, server].filter((name) => name !== undefined).map((name) => `"${name}"`);
   return { kind: 'command', text: `last ${names.join(' ')} --account ${account.name}`, others: [] };
-}
-
-/** True if a project is called so. The service is not asked, because it may be away. */
-async function isProject({ workspace }: CommandContext, word: string): Promise<boolean> {
-  const standings = await workspace.ledger.standings.list();
-  return standings.some(({ name, project, permalink }) =>
-    isNamed({ name, identifier: project, permalink }, word),
-  );
 }
 
 /** Lists the failures in the channel. @param isSettledShown true to list those that were closed too */

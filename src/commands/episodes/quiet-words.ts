@@ -13,7 +13,7 @@ export interface QuietWords {
   isEnd: boolean;
   /** Milliseconds since the epoch; undefined if no time was named. */
   until: number | undefined;
-  /** Name of the project; `all` for everything; undefined if none was named. */
+  /** Name of the project; `*` or `all` for everything; undefined if none was named. */
   scope: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface QuietWords {
 const FILLERS: ReadonlySet<string> = new Set(
   'a about alerts channel for from here in it messages news notifications of on please the this'.split(' '),
 );
-const ALL: ReadonlySet<string> = new Set(['all', 'everything']);
+const ALL: ReadonlySet<string> = new Set(['*', 'everything']);
 const ENDS: ReadonlySet<string> = new Set(['end', 'off', 'over', 'resume', 'stop']);
 const UNTIL: ReadonlySet<string> = new Set(['til', 'till', 'until', 'untill']);
 /** A day without a time means its morning. */
@@ -67,7 +67,7 @@ export function readQuietWords(words: readonly string[], { now, zone }: Now): Qu
   const names = rest.filter((word) => !FILLERS.has(word.toLowerCase()));
   const scope = names.join(' ');
   const isAll = scope === '' ? rest.length > 0 : ALL.has(scope.toLowerCase());
-  return { isEnd, until, scope: isAll ? 'all' : scope || undefined };
+  return { isEnd, until, scope: isAll ? '*' : scope || undefined };
 }
 
 /** A time that begins with a word, with that word counted; undefined if it begins none. */

@@ -29,7 +29,7 @@ import { defineCommand } from '../command.ts';
 import { type CommandContext, expectChannel } from '../context.ts';
 import { expectAllowed, nameAdmins } from '../permission.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
-import { resolveAccount, resolveProject } from '../targets/targets.ts';
+import { isEverything, isKnownProject, resolveAccount, resolveProject } from '../targets/targets.ts';
 import { nextMorning, nextWeekday, readQuietWords } from './quiet-words.ts';
 
 const NAME = 'quiet';
@@ -108,7 +108,7 @@ async function readChannelZone({ workspace, invocation }: CommandContext, channe
 }
 
 async function resolveScope(context: CommandContext, name: string | undefined): Promise<QuietScope> {
-  if (name === undefined || name === 'all') {
+  if (name === undefined || (isEverything(name) && !(await isKnownProject(context, name)))) {
     await expectNoneOfSeveral(context);
     return {};
   }

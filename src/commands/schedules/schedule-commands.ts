@@ -27,6 +27,7 @@ import { type Command, defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
 import type { Submission } from '../submission.ts';
+import { isEverything } from '../targets/targets.ts';
 import { parseButton, parseForm } from '../values.ts';
 import { type DoneChange, replyWithChange, retireCard } from './change-replies.ts';
 import { schedulePhrases } from './schedule-phrases.ts';
@@ -133,7 +134,8 @@ async function changeNamed(
   const { command, audited = command, done, fits } = operation;
   if (
     done === 'removed' &&
-    nameOrId?.toLowerCase() === 'all' &&
+    nameOrId !== undefined &&
+    isEverything(nameOrId) &&
     !(await isNamedHere(kind, context, nameOrId))
   )
     return removeHere(kind, context);

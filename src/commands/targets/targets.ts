@@ -1,6 +1,6 @@
 import { AccountFailure, AccountKeyUnreadable, UserError } from '../../core/errors.ts';
 import { code } from '../../core/mrkdwn.ts';
-import { indexNames, pickNamed, spellName, unwrapSlackText } from '../../core/names.ts';
+import { indexNames, isNamed, pickNamed, spellName, unwrapSlackText } from '../../core/names.ts';
 import { type ProjectRef, projectId, toProjectRef } from '../../core/project-ref.ts';
 import { withTimeout } from '../../core/time/clock.ts';
 import type { Account, KeyUse } from '../../records/accounts.ts';
@@ -129,9 +129,22 @@ function readLink({ account, workspace }: CommandContext, text: string): Address
   );
 }
 
-/** True for the word that means all projects in a channel that is bound to one. */
+/** True for a word that means all projects. A project may be called `all`, but none is called `*`. */
 export function isEverything(word: string): boolean {
-  return word.toLowerCase() === 'all';
+  return word === '*' || word.toLowerCase() === 'all';
+}
+
+/** True if a schedule or a deployment is of a project that is called so. The service is not asked, because it may be away. */
+export async function isKnownProject(
+  { workspace: { ledger, schedules } }: Pick<CommandContext, 'workspace'>,
+  word: string,
+): Promise<boolean> {
+  const standings = await ledger.standings.list();
+  const read = standings.map(({ name, project, permalink }) => ({ name, identifier: project, permalink }));
+  const followed = (await schedules.all()).flatMap((one) =>
+    'project' in one && one.project !== undefined ? [one.project] : [],
+  );
+  return [...read, ...followed].some((project) => isNamed(project, word));
 }
 
 /** True if a project is called so. A word such as `all` or `none` then means it. False if the service does not tell. */

@@ -25,8 +25,8 @@ it.each<[string, string | undefined, string | undefined]>([
   ['until 2026-03-10', '03-10T08:00', undefined],
   ['for today', '03-07T00:00', undefined],
   ['over the weekend', '03-09T08:00', undefined],
-  ['everything', undefined, 'all'],
-  ['this channel until tuesday', '03-10T08:00', 'all'],
+  ['everything', undefined, '*'],
+  ['this channel until tuesday', '03-10T08:00', '*'],
   ['storefront', undefined, 'storefront'],
 ])('"quiet %s" lasts until %s, for %s', (words, until, scope) => {
   const read = readQuietWords(words.split(' '), { now: NOW, zone: 'Europe/Lisbon' });

@@ -52,7 +52,7 @@ describe('projects that are called like a word', () => {
     },
   });
 
-  test('can be bound, watched, guarded and unwatched', async ({ world }) => {
+  test('can be bound, watched, guarded, quiet and unwatched, and `*` means all', async ({ world }) => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     const { channels, schedules } = world.app.workspaces.open(TEAM);
     const say = async (line: string, done: () => Promise<boolean>) => {
@@ -63,6 +63,16 @@ describe('projects that are called like a word', () => {
     await say('watch all', async () => (await schedules.list('watch'))[0]?.project?.permalink === 'all');
     await say('guard add hourly hourly', async () => (await schedules.list('guard')).length === 1);
     expect(await schedules.list('guard')).toMatchObject([{ project: { permalink: 'hourly' } }]);
+    const isQuiet = async (line: string) =>
+      (await ask(world, `/deckhand ${line}`, 'admin')).includes('Everything is quiet');
+    expect(await isQuiet('quiet all')).toBe(false);
+    expect(await isQuiet('quiet *')).toBe(true);
+    const digest = (words: string) => ask(world, `/deckhand digest add daily 09:00 UTC ${words}`, 'admin');
+    expect(await digest('--project all')).toContain('the digest of <');
+    expect(await digest('--project *')).toContain('the digest of acme');
+    expect(await ask(world, '/deckhand activity *', 'admin')).toContain('`acme`: nothing happened');
+    expect(await ask(world, '/deckhand failing *', 'admin')).toContain('in the connected accounts');
+    await say('digest remove *', async () => (await schedules.list('digest')).length === 0);
     await say('unwatch all', async () => (await schedules.list('watch')).length === 0);
     await say('use off', async () => (await channels.get(CHANNEL)).project === undefined);
   });
