@@ -90,17 +90,23 @@ function readLines(
   { text, isQuestion }: Sentence,
   lines: readonly string[],
 ): Reading[] {
-  const both = lines.flatMap((line) => {
+  const cut = new Set<string>();
+  const all = lines.flatMap((line) => {
     const plain = dropSmallWords(splitTokens(line));
-    return [line, plain.join(' '), plain.filter((word) => !UNNAMED.has(spellName(word))).join(' ')];
+    const whole = [line, plain.join(' '), dropWords(plain, PRONOUNS)];
+    const short = dropWords(plain, UNNAMED);
+    if (!whole.includes(short)) cut.add(short);
+    return [...whole, short];
   });
   const options = readOptions(text);
-  return [...new Set(both)].flatMap((line): Reading[] => {
+  return [...new Set(all)].flatMap((line): Reading[] => {
     const ownOptions = readOptions(line);
     if (line === text || options.some((option) => !ownOptions.includes(option))) return [];
     const matched = routeCommand(commands, line);
     if (matched === undefined || !canRun(matched)) return [];
-    return isQuestion && mayChange(matched.command) ? [] : [{ text: line, matched }];
+    // "pause production" may mean one server, so it pauses nothing else.
+    const isHarmful = (isQuestion || cut.has(line)) && mayChange(matched.command);
+    return isHarmful ? [] : [{ text: line, matched }];
   });
 }
 
@@ -161,10 +167,17 @@ export function isSmallWord(word: string): boolean {
   return SMALL.has(spellName(word));
 }
 
+const WORDS_FOR_IT = ['it', 'that', 'this', 'yet'];
+const PRONOUNS: ReadonlySet<string> = new Set(WORDS_FOR_IT);
 /** Words for what a channel follows. They are left out if nothing is called so. */
-const UNNAMED: ReadonlySet<string> = new Set(
-  'it this that site website app prod production page build deploy deployment release yet'.split(' '),
-);
+const UNNAMED: ReadonlySet<string> = new Set([
+  ...WORDS_FOR_IT,
+  ...'site website app prod production page build deploy deployment release'.split(' '),
+]);
+
+function dropWords(words: readonly string[], dropped: ReadonlySet<string>): string {
+  return words.filter((word) => !dropped.has(spellName(word))).join(' ');
+}
 
 /** Leaves out words that say nothing, but not the values of options. */
 function dropSmallWords(tokens: readonly string[]): string[] {

@@ -121,3 +121,13 @@ describe.each([
     expect(listLeads(text).filter((lead) => ORDERS.test(lead))).toEqual([]);
   });
 });
+
+it.each(['quiet production', 'pause website', 'pause prod please', 'silence the site for 1h'])(
+  '"%s" changes nothing if nothing is called so',
+  async (typed) => {
+    await type('watch storefront');
+    const { text, last } = await type(typed);
+    expect(last?.outcome, text).not.toBe('done');
+    await type('unwatch');
+  },
+);
