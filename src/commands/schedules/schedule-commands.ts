@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UserError } from '../../core/errors.ts';
 import { defined } from '../../core/json.ts';
-import type { CardReply, Invocation, Reply } from '../../core/message.ts';
+import { type CardReply, type Invocation, isDirect, type Reply } from '../../core/message.ts';
 import { channelCards } from '../../records/channel-cards.ts';
 import type { Subject } from '../../records/episodes.ts';
 import { isAsleep, isPersonal, type Schedule, type ScheduleKind } from '../../records/schedules.ts';
@@ -205,10 +205,16 @@ async function answerClick(
   const { message, invocation, workspace } = context;
   const { list, isNotice, done, value } = click;
   // Slack sends no content of a message that only one person sees.
-  if (message === undefined) {
-    if (list === undefined || done === 'removed') return answer;
-    return replyInPlace(await listSchedules(schedule.kind, context, list));
+  const isPosted = message !== undefined;
+  if (list !== undefined) {
+    // Slack may have refused the list in its channel, so that it is in a direct message.
+    const channel = list === 'here' ? schedule.channel : invocation.channel;
+    const there = { ...context, invocation: { ...invocation, channel } };
+    const isShared = isPosted && !isDirect(invocation.channel);
+    const drawn = replyInPlace(await listSchedules(schedule.kind, there, list, { isShared }));
+    return done === 'removed' ? { kind: 'several', replies: [drawn, answer] } : drawn;
   }
+  if (!isPosted) return answer;
   if (isNotice === true) {
     const { text, blocks } = withoutElement(message, { value });
     const own = answer.kind === 'private' ? answer.message : undefined;

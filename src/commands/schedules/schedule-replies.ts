@@ -43,6 +43,8 @@ import { lookUpProject } from '../targets/targets.ts';
 interface ListOptions extends Pick<ScheduleListing, 'isWhole'> {
   /** All if left out. */
   isMeant?: ((schedule: Schedule) => boolean) | undefined;
+  /** True for a list in a channel, which names nothing of a person's direct messages. */
+  isShared?: boolean;
 }
 
 /** Set if the account does not list the schedule's project any more. */
@@ -50,11 +52,14 @@ interface Listed {
   isGone?: boolean;
 }
 
-/** Schedules with the present names of their projects. People's watches of their own deployments are listed nowhere. */
+/**
+ * Schedules with the present names of their projects. People's watches of their own deployments are listed nowhere.
+ * @param user the reader; undefined for a list in a channel
+ */
 async function listVisible<K extends ScheduleKind>(
   kind: K,
   workspace: Workspace,
-  user: string,
+  user: string | undefined,
 ): Promise<Array<ScheduleOf<K> & Listed>> {
   const all = await workspace.schedules.list(kind);
   const visible = all.filter(
@@ -74,10 +79,15 @@ export async function listSchedules(
   kind: ScheduleKind,
   { invocation, workspace }: CommandContext,
   scope: ListScope,
-  { isWhole, isMeant = () => true }: ListOptions = {},
+  { isWhole, isMeant = () => true, isShared = false }: ListOptions = {},
 ): Promise<Message> {
   const { user } = invocation;
-  const all: ReadonlyArray<Schedule & Listed> = (await listVisible(kind, workspace, user)).filter(isMeant);
+  const visible: ReadonlyArray<Schedule & Listed> = await listVisible(
+    kind,
+    workspace,
+    isShared ? undefined : user,
+  );
+  const all = visible.filter(isMeant);
   const listed = scope === 'all' ? all : all.filter(({ channel }) => channel === invocation.channel);
   const elsewhere = all.length - listed.length;
   const unreadable = await workspace.schedules.countUnreadable(kind);

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { channelCards } from '../../../src/records/channel-cards.ts';
 import { cards, lines, OTHER, roots, say, test, texts } from '../../scheduler/channel.ts';
 import { answerTo, ask, openForm } from '../../support/asking.ts';
+import { choose as chooseIn } from '../../support/failure-menu.ts';
 import { ACCOUNT, API_KEY, CHANNEL, EMAIL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 const workspaceOf = (world: TestWorld) => world.app.workspaces.open(TEAM);
@@ -253,6 +254,46 @@ describe('the card of a channel', () => {
     expect(JSON.stringify(old()?.blocks)).not.toContain('"actions"');
     expect(card(world).text).toContain('Everything that is set up in this channel is paused.');
     expect((await schedules.get('watch', watch.id))?.card).toBeUndefined();
+  });
+
+  test.for(['digest', 'guard'] as const)(
+    'leaves a list of %ss that release 1.0.0 shared as a list, with what its button changed',
+    async (kind, { world }) => {
+      await say(world, 'digest add weekly:mon 09:00 UTC');
+      await say(world, 'digest add daily 09:00 UTC');
+      await say(world, 'guard add storefront hourly UTC');
+      await say(world, 'guard add billing-api hourly UTC');
+      const { schedules, slack } = workspaceOf(world);
+      await say(world, 'digest add daily 11:00 UTC', await slack.openDirect(PEOPLE.admin));
+      const [one, other] = await schedules.list(kind);
+      const text = (words: string) => ({ type: 'plain_text', text: words }) as const;
+      const actionId = `${kind}:pause#${one?.id}`;
+      const value = JSON.stringify({ id: one?.id, list: 'all' });
+      const pause = { type: 'button' as const, action_id: actionId, value, text: text('Pause') };
+      const rows = { type: 'actions' as const, elements: [pause] };
+      const title = { type: 'header' as const, text: text('2 of this channel') };
+      const { ts } = await slack.post({ channel: CHANNEL, message: { text: 'list', blocks: [title, rows] } });
+      const list = () => roots(world).find((message) => message.ts === ts)?.text ?? '';
+      await world.as('admin').click({ channel: CHANNEL, ts }, { actionId });
+      await world.slack.until(() => list().includes('Paused by'), { what: 'the list' });
+      expect(list()).toContain(`2 ${kind}s of this workspace`);
+      // The channel is told nothing of a direct message.
+      expect(list()).not.toContain('11:00');
+      await chooseIn(world, `${kind}:resume `, { ts });
+      await world.slack.until(() => !list().includes('Paused by'), { what: 'the list' });
+      expect(list()).toContain(other?.id);
+    },
+  );
+
+  test('is not needed for a list in a direct message, which is drawn again', async ({ world }) => {
+    await say(world, 'guard add storefront hourly UTC');
+    await say(world, 'guard add billing-api hourly UTC');
+    world.slack.policy(TEAM, { ephemerals: 'user_not_in_channel', responseUrls: 'used_url' });
+    await world.as('admin').command(CHANNEL, '/deckhand guard list');
+    const list = () => world.slack.dms(TEAM, PEOPLE.admin)[0];
+    await chooseIn(world, 'guard:pause ', await world.slack.until(() => list()));
+    await world.slack.until(() => list()?.text.includes('Paused by') === true, { what: 'the list' });
+    expect(list()?.text).toContain('2 guards of this channel');
   });
 
   test('moves with what is set up: the old one has no buttons, and its channel is told', async ({
