@@ -12,6 +12,7 @@ import {
   listClosed,
   makeSubject,
 } from '../../records/failure-rules.ts';
+import { MIN_MEMBERS } from '../../records/outages.ts';
 import { withOutcomes } from '../../records/outcomes.ts';
 import { createQuietFinder } from '../../records/quiets.ts';
 import type { Schedule } from '../../records/schedules.ts';
@@ -28,6 +29,7 @@ import type {
   FailingNow,
   ShownFailure,
 } from '../../views/episodes/failing-message.ts';
+import { listFailing, type ShownOutage } from '../../views/episodes/outage.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 
 /** Watches and guards that a person may read, in a channel or everywhere if it is undefined. */
@@ -169,14 +171,22 @@ async function findOutages(
     if (first === undefined || ref === undefined) continue;
     const state = await readOutage(workspace, ref);
     if (state === undefined) continue;
-    const keys = own.map(({ subject }) => failureKey(subject));
+    const { view, outage: stored } = state;
+    const outage = { ...view, members: view.members.filter((one) => !isShownAlone(view, one)) };
+    const keys = own.filter((one) => !isShownAlone(view, one)).map(({ subject }) => failureKey(subject));
     if (keys.every((key) => outages.some(({ covers }) => covers.has(key)))) continue;
-    const { view: outage, outage: stored } = state;
     const { ts } = stored.root ?? {};
     const link = ts ? await workspace.home.permalink({ channel: outage.channel, ts }) : undefined;
     outages.push({ failure: { ...first, outage, link }, covers: new Set(keys) });
   }
   return outages;
+}
+
+/** True for one of few failures after a quiet that has a message of its own, where people take it. */
+function isShownAlone(outage: ShownOutage, { episode }: Pick<ShownFailure, 'episode'>): boolean {
+  return (
+    outage.quiet !== undefined && listFailing(outage).length < MIN_MEMBERS && episode.outage?.hasOwn === true
+  );
 }
 
 function isPersonal({ subject }: ShownFailure): boolean {

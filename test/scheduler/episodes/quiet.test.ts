@@ -137,6 +137,11 @@ describe('a quiet channel', () => {
       expect(summaries()[0]).toContain('nothing more failed. Still failing: Storefront since');
       await world.pass(20 * MINUTE);
       expect(mentions().filter((text) => text.includes('Still failing: Storefront'))).toHaveLength(1);
+      expect(await ask(world, '/deckhand claim storefront')).toContain('You are on Storefront');
+      const list = await ask(world, '/deckhand failing', 'admin');
+      expect(list).not.toContain('While it was quiet');
+      expect(list).toMatch(/Storefront: the deployment .*U0BEN.*Take over/);
+      expect(await ask(world, '/deckhand claim over storefront', 'admin')).toContain('You are on Storefront');
     });
 
     it('is told of five and more as of one outage, and of deployments and servers together', async () => {
