@@ -187,7 +187,8 @@ function noteMembers(
   });
   const isNews = Object.values(names).some(({ length }) => length > 0);
   if (isFirst || !isNews) return { ...outage, members };
-  const isForChannel = !isTold && now - (outage.wokenAt ?? 0) >= HOUR_MS;
+  const isWaking = names.again.length > 0 && now - (outage.wokenAt ?? 0) >= HOUR_MS;
+  const isForChannel = isWaking && !isTold;
   const news: OutageNews = { name: `members ${now}`, kind: 'members', ...names, isForChannel };
   const restarts = (outage.restarts ?? 0) + 1;
   return {
@@ -195,6 +196,6 @@ function noteMembers(
     members,
     toldAt: now,
     replies: [...outage.replies, news],
-    ...(isForChannel ? { wokenAt: now, mentioned: [], idleSince: now, isWorse: true, restarts } : {}),
+    ...(isWaking ? { wokenAt: now, mentioned: [], idleSince: now, isWorse: true, restarts } : {}),
   };
 }

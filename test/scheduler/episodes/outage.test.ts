@@ -176,12 +176,13 @@ describe('an outage of many projects', () => {
     expect(await ask(world, '/deckhand failing')).toContain('20 were closed and are not mended');
   });
 
-  it('does not tell the channel twice that a project with a message of its own fails again', async () => {
-    await world.say('watch all failures');
+  it('does not tell the channel twice that a project with a message of its own fails again, and mentions anew', async () => {
+    await world.say(`watch all failures --mention ${GROUP} --after 15m`);
     deploy('shop01', false);
     await world.passUntil(() => messages().some(({ text }) => text.startsWith('shop01')));
     await failAll(NAMES.slice(1, 5));
     await until('5 projects of acme are failing since');
+    await click('claim');
     deploy('shop01', true);
     await world.passUntil(() => thread().some((text) => text.includes('No longer failing: shop01')));
     await world.pass(2 * MINUTE);
@@ -191,6 +192,10 @@ describe('an outage of many projects', () => {
       .messages(TEAM, CHANNEL)
       .filter(({ subtype, text }) => subtype === 'thread_broadcast' && text.includes('shop01'));
     expect(woken.map(({ text }) => text)).toEqual([expect.stringContaining('shop01 is failing again')]);
+    await world.pass(17 * MINUTE);
+    expect(thread().filter((text) => text.includes('<!subteam^S0ONCALL>'))).toEqual([
+      expect.stringContaining('is on it, but it got worse'),
+    ]);
   });
 
   it('leaves out a project that recovered before the others began to fail', async () => {
