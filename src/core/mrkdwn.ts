@@ -218,7 +218,6 @@ export function listFirst(texts: readonly string[], max: number, noun = 'more'):
   return [...texts.slice(0, max), ...(omitted > 0 ? [`and ${omitted} ${noun}`] : [])].join(', ');
 }
 
-/** "Deploy completed" */
 /** "a, b and c" */
 export function joinNames(names: readonly string[]): string {
   return new Intl.ListFormat('en-GB').format(names);
@@ -230,6 +229,7 @@ export function joinFirst(names: readonly string[], max = 3): string {
   return joinNames(names.length > max ? [...names.slice(0, max - 1), `${others} others`] : names);
 }
 
+/** "Deploy completed" */
 export function capitalised(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -12,8 +12,13 @@ import {
   type Range,
 } from '../../core/time/range.ts';
 import type { Account } from '../../records/accounts.ts';
-import type { Mark } from '../../records/digest-marks.ts';
-import { type Posting, type Reported, withPosted, withPosting } from '../../records/digest-marks.ts';
+import {
+  type Mark,
+  type Posting,
+  type Reported,
+  withPosted,
+  withPosting,
+} from '../../records/digest-marks.ts';
 import { episodeRecords, type Subject } from '../../records/episodes.ts';
 import { isFailed, isSettled, listClosed } from '../../records/failure-rules.ts';
 import type { KnownActivity } from '../../records/ledger.ts';
