@@ -36,7 +36,7 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import { type ActionContext, defineButton } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { lacking } from '../permission.ts';
+import { lacking, type Refusal } from '../permission.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
 import { closeWith, FormFault, readFields, type Submitted, type ViewState } from '../submission.ts';
 import { readAccountName, resolveAccount } from '../targets/targets.ts';
@@ -133,7 +133,7 @@ export const disconnect = defineCommand({
       throw OWN.has(account) ? await askAccount(workspace) : createUnknownAccount(account);
     const removable = await listRemovable(workspace, invocation, keys);
     const [first, ...others] = removable.map((key) => ({ ...key, id: makeKeyId(key) }));
-    if (first === undefined) throw await lacking(workspace, 'admin', 'disconnect');
+    if (first === undefined) throw await lackKey(workspace);
     if (others.length > 0) return replyPrivately(chooseKeyMessage(account, [first, ...others]));
     return replyPrivately(confirmDisconnectMessage(first, hasShared(keys, account)));
   },
@@ -188,9 +188,12 @@ async function findRemovable(
 ): Promise<Account | undefined> {
   const key = (await workspace.accounts.keys()).find((one) => makeKeyId(one) === id);
   if (key === undefined) return undefined;
-  if ((await listRemovable(workspace, invocation, [key])).length === 0)
-    throw await lacking(workspace, 'admin', 'disconnect');
+  if ((await listRemovable(workspace, invocation, [key])).length === 0) throw await lackKey(workspace);
   return key;
+}
+
+function lackKey(workspace: Workspace): Promise<Refusal> {
+  return lacking(workspace, 'admin', 'disconnect', 'disconnect a key that is not their own');
 }
 
 async function listRemovable(

@@ -297,7 +297,9 @@ describe('the keys of an account', () => {
   });
 
   test('a member disconnects a key of their own, and no other, however it is asked', async ({ world }) => {
-    expect(await ask(world, '/deckhand disconnect acme')).toContain('Only admins can use');
+    expect(await ask(world, '/deckhand disconnect acme')).toContain(
+      'Only admins can disconnect a key that is not their own',
+    );
     await connectKey(world, 'member', BEN, 'mine');
     expect(await ask(world, '/deckhand disconnect acme')).toMatch(
       /Disconnect the personal key.+<@U0BEN> uses the shared key/,
@@ -310,7 +312,7 @@ describe('the keys of an account', () => {
       return answerTo(world, 'billing', () => sendPayload(world, click));
     };
     for (const id of [ACCOUNT, `acme mine ${PEOPLE.member}`])
-      expect(await forged(id)).toContain('Only admins can use');
+      expect(await forged(id)).toContain('Only admins can disconnect a key');
     expect(await workspaceOf(world).accounts.keys()).toHaveLength(2);
     const card = () => world.slack.ephemerals(TEAM, PEOPLE.member).at(-1);
     await world

@@ -36,7 +36,7 @@ describe('audit', () => {
 
   it('names what a change was about, also of a refused one, but never a key', async () => {
     await ask(world, '/deckhand use storefront');
-    expect(await ask(world, '/deckhand disconnect acme')).toContain('Only admins can use');
+    expect(await ask(world, '/deckhand disconnect acme')).toContain('Only admins can disconnect');
     await ask(world, `/deckhand use ${API_KEY}`);
     const { audit } = world.app.workspaces.open(TEAM);
     const entries = (await audit.latest(10)).map(({ entry }) => entry);
