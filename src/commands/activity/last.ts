@@ -79,7 +79,7 @@ export const last = defineCommand({
       ...one,
       identifier: listed.find((server) => isNamed(server, one.server))?.identifier,
     }));
-    const details = { ...activity, waiting, zone, now, pages: workspace.pages };
+    const details = { ...activity, server: server?.name, waiting, zone, now, pages: workspace.pages };
     return replyPrivately(lastMessage(account.name, project, linked, details));
   },
 });

@@ -26,6 +26,8 @@ export interface LiveServer {
 }
 
 interface LastDetails extends Pick<Coverage, 'gaps'> {
+  /** Name of the only server that was asked for. */
+  server?: string | undefined;
   /** Commits that wait to be deployed. */
   waiting: WaitingCommits | undefined;
   zone: string;
@@ -43,7 +45,7 @@ export function lastMessage(
   account: string,
   project: { name: string; permalink: string },
   servers: readonly LiveServer[],
-  { gaps, waiting, zone, now, pages }: LastDetails,
+  { gaps, server, waiting, zone, now, pages }: LastDetails,
 ): Message {
   const of = subjectWords(account, project);
   const linked = `${projectLink(pages, account, project)} in ${code(account)}`;
@@ -51,7 +53,10 @@ export function lastMessage(
   const commits = waiting === undefined ? [] : [[`*${waits}*`, ...listWaiting(waiting)].join('\n')];
   if (servers.length === 0)
     return say(
-      [`Deckhand knows no deployment of ${linked}.`, ...waits.map((words) => `${words}.`)].join(' '),
+      [
+        `Deckhand knows no deployment of ${server === undefined ? '' : `${bold(server)} of `}${linked}.`,
+        ...waits.map((words) => `${words}.`),
+      ].join(' '),
       ...commits.map((lines) => section(lines)),
     );
   const place = { account, permalink: project.permalink };

@@ -47,6 +47,9 @@ describe('what was deployed', () => {
       expect(one).toContain('*web-1*');
       expect(one).not.toContain('*web-2*');
     }
+    expect(await say('last billing-api api-1')).toContain(
+      'knows no deployment of api-1 of Billing API in acme',
+    );
     expect(await say('last billing-api')).toContain('knows no deployment of Billing API in acme');
   });
 
