@@ -17,15 +17,19 @@ export interface Ask {
   isAcked: boolean;
 }
 
-/** A deployment or an invoice at the service, and the words that tell of it in a channel. */
+/** A deployment or an invoice at the service. */
 export interface Happening {
   words: string;
+  /** The line that tells of it in a channel, beside which others may name it: the commit, or the last good deployment. */
+  line: RegExp;
   channel: string;
 }
 
 const READS = ['whoami', 'projects', 'audit 5', 'help', 'accounts', 'activity today'] as const;
 export const DIGEST_LINE = 'digest add cron:"* * * * *" UTC today';
 const MOST_DIGESTS = 4;
+/** Five at once would be an outage, whose message names projects, not deployments. */
+const MAY_FAIL = new Set(PROJECTS.slice(0, 4).map(({ permalink }) => permalink));
 
 /** A watch and invoice notices, which go on by themselves. */
 export async function prepare({ slack }: World): Promise<void> {
@@ -112,11 +116,12 @@ function addPerson(slack: World['slack'], id: string): void {
 function happen({ service }: World, random: Random, count: number): Happening {
   if (random.next() < 0.2) {
     const { number } = service.world.addInvoice({ account: ACCOUNT });
-    return { words: `New invoice \`${number}\``, channel: BILLING };
+    return { words: `invoice ${number}`, line: new RegExp(`New invoice \`${number}\``), channel: BILLING };
   }
   // As much of a revision as Deckhand shows.
   const endRef = `r${1_000 + count}x`;
   const project = random.pick(PROJECTS).permalink;
-  service.world.addDeployment({ account: ACCOUNT, project, endRef, succeeded: random.next() < 0.7 });
-  return { words: endRef, channel: ACTIVITY };
+  const succeeded = random.next() < 0.5 || !MAY_FAIL.has(project);
+  service.world.addDeployment({ account: ACCOUNT, project, endRef, succeeded });
+  return { words: endRef, line: new RegExp(`(?:deploy \\w+  |>: )\`${endRef}\``), channel: ACTIVITY };
 }

@@ -54,16 +54,17 @@ interface Court {
   uncertain: Set<string>;
 }
 
-/** All roots and replies of the workspace. */
+/** All roots and replies of the workspace. A reply that its channel shows too is one post. */
 function readPosts({ slack }: World): SeenMessage[] {
   const roots = [...CHANNELS, ACTIVITY, BILLING].flatMap((channel) => slack.messages(TEAM, channel));
-  return roots.flatMap((root) => [root, ...slack.thread(TEAM, root.channel, root.ts)]);
+  const all = roots.flatMap((root) => [root, ...slack.thread(TEAM, root.channel, root.ts)]);
+  return [...new Map(all.map((post) => [`${post.channel} ${post.ts}`, post])).values()];
 }
 
 /** Words of an answer in the channel. */
 const ANSWERS = {
   use: /bound this channel/,
-  test: /^Shop \d+: /,
+  test: /^(?:Shop \d+: |(?:Testing access to|The test of) Shop \d+)/,
   // Only the person sees these.
   digest: /(?!)/,
   read: /(?!)/,
@@ -81,7 +82,7 @@ function judgeAsk(court: Court, ask: Ask): void {
   );
   const all = [...shown, ...readPrivateAnswers(world, ask)];
   // A test that joins a run is told so at once, and its outcome later.
-  const outcomes = all.filter(({ text }) => !text.includes('Its outcome is posted here when it ends'));
+  const outcomes = all.filter(({ text }) => !text.includes('The outcome will be posted here'));
   const answers = outcomes.length > 0 ? outcomes : all;
   if (answers.length === 0) {
     const isCut =
@@ -134,15 +135,17 @@ function judgeRepeats({ posts, uncertain, verdict }: Court): void {
       );
 }
 
-/** Each deployment and invoice is told once; a further failure of an episode in its root and in one reply. */
+/** Each deployment and invoice is told once; a failure in the message of its project, perhaps until the next edit, and in one reply. */
 function judgeHappenings({ expected, posts, verdict }: Court): void {
   const unique = [...new Map(posts.map((post) => [post.client_msg_id ?? post.ts, post])).values()];
-  for (const { words, channel } of expected.happenings) {
+  for (const { words, line, channel } of expected.happenings) {
     const telling = unique.filter((post) => post.channel === channel);
+    const countOne = ({ blocks }: Pick<SeenMessage, 'blocks'>): number =>
+      JSON.stringify(blocks).split(line).length - 1;
     const countIn = (isReply: boolean): number =>
       telling
         .filter(({ ts, thread_ts = ts }) => (thread_ts !== ts) === isReply)
-        .reduce((sum, { blocks }) => sum + JSON.stringify(blocks).split(words).length - 1, 0);
+        .reduce((sum, post) => sum + Math.max(...[post, ...post.edits].map(countOne)), 0);
     const times = Math.max(countIn(true), countIn(false));
     if (times === 0) verdict.lost.push(`${words} in ${channel}`);
     if (times > 1) verdict.doubled.push(`${words} in ${channel}`);
