@@ -60,6 +60,8 @@ export const quiet = defineCommand({
   synonyms: ['mute', 'silence', 'snooze', 'hush', 'dnd'],
   phrases: {
     'be|stay|keep quiet|silent *': '$1',
+    'is|are this|the|my? it|we|this|that|everything|things|channel quiet|muted|silent|silenced|snoozed *':
+      '$1',
     'shut up *': '$1',
     'do not disturb *': '$1',
     'mute|silence|snooze|quiet us|notifications|alerts|everything|all|channel|it|this *': '$1',

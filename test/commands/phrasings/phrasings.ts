@@ -90,6 +90,8 @@ export const UNREAD: readonly Row[] = [
   ['help me', 'does', 'help'],
   ['@help me', 'does', 'help'],
   ['quiet?', 'does', 'help'],
+  ['are we quiet?', 'does', 'help'],
+  ['is this channel muted until monday?', 'does', 'help'],
   ['pause?', 'does', 'help'],
   ['who muted storefront', 'does', 'failing'],
   ['show me yesterday', 'does', 'activity'],
