@@ -68,6 +68,7 @@ export const quiet = defineCommand({
     'stop talking|posting|spamming|alerting|shouting *': '$1',
     'pause|stop notifications|alerts for|until (for|until) +': '$1 $2',
     'pause|suspend|hold|stop|enough (for|until|till) +': '$1 $2',
+    'pause|suspend|hold|stop everything|all|it|this (until|till) +': '$1 $2',
     'unmute|unsnooze|unsilence|unquiet *': 'off $1',
     'end quiet|mute|silence|snooze *': 'off',
     'speak|talk again|up': 'off',

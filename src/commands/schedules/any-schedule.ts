@@ -18,17 +18,17 @@ const WORDS = {
     synonyms: ['suspend', 'hold'],
     phrases: {
       'pause|suspend|hold|disable|stop|freeze everything|all|it|this|channel|posting|messages|bot|deckhand *':
-        '',
+        '$1',
       'stop|disable|off|halt|cancel|quit|enough|freeze': '',
-      'turn|switch off it|this|everything|all|channel|posting|messages|bot|deckhand? *': '',
-      'turn|switch it|this|everything|all|channel|posting|messages|bot|deckhand off *': '',
+      'turn|switch off it|this|everything|all|channel|posting|messages|bot|deckhand? *': '$1',
+      'turn|switch it|this|everything|all|channel|posting|messages|bot|deckhand off *': '$1',
     },
     summary: 'Pauses a watch, guard or digest of this channel',
   },
   resume: {
     synonyms: ['unpause', 'continue'],
     phrases: {
-      'resume|unpause|continue|enable|start everything|all|it|this|channel|posting|bot|deckhand *': '',
+      'resume|unpause|continue|enable|start everything|all|it|this|channel|posting|bot|deckhand *': '$1',
     },
     summary: 'Resumes a watch, guard or digest of this channel',
   },

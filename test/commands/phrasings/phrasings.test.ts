@@ -122,12 +122,17 @@ describe.each([
   });
 });
 
-it.each(['quiet production', 'pause website', 'pause prod please', 'silence the site for 1h'])(
-  '"%s" changes nothing if nothing is called so',
-  async (typed) => {
-    await type('watch storefront');
-    const { text, last } = await type(typed);
-    expect(last?.outcome, text).not.toBe('done');
-    await type('unwatch');
-  },
-);
+it.each([
+  'quiet production',
+  'pause website',
+  'pause prod please',
+  'silence the site for 1h',
+  'turn off web-1',
+  'switch off search alerts',
+  'turn this off for rockets',
+  'stop posting rockets',
+])('"%s" changes nothing else, because nothing here is called so', async (typed) => {
+  await type('watch storefront');
+  expect((await type(typed)).text).not.toMatch(/Paused|Everything is quiet|Which one should/);
+  await type('unwatch');
+});

@@ -181,6 +181,7 @@ export const IN_PASSING: readonly Row[] = [
   ['test it', 'points', 'test'],
   ['stroefront', 'points', 'unknown'],
   ['pause until monday', 'does', 'quiet'],
+  ['pause everything until monday', 'does', 'quiet'],
   ['stop for 2h', 'does', 'quiet'],
 ];
 
