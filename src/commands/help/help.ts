@@ -41,11 +41,10 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
       'how about|come *': '',
       'what can|do|could|does|are|is you|i|we|it|this|deckhand|your|the? do|does|commands|options|say|type|ask|for|offer *':
         '',
-      'what is|are|does|means a|an|the? watch|guard|digest|setup|unfurl|role|escalation|ledger mean|do|for?':
-        '',
-      'what is|are a|an watch|watches|watching': 'watch',
-      'what is|are a|an guard|guards': 'guard',
-      'what is|are a|an digest|digests': 'digest',
+      'what is|are|does|means a|an|the? watch|watches|watching mean|do|for?': 'watch',
+      'what is|are|does|means a|an|the? guard|guards mean|do|for?': 'guard',
+      'what is|are|does|means a|an|the? digest|digests mean|do|for?': 'digest',
+      'what is|are|does|means a|an|the? setup|unfurl|role|escalation|ledger mean|do|for?': '',
       'who|what are you': '',
       'help|explain|describe me|us? with|about|how|on +': '$1',
       'teach|show|tell me|us how *': '$1',

@@ -60,6 +60,8 @@ describe('help', () => {
 
   test.for([
     ['help watch', '/deckhand unwatch ['],
+    ['what is a watch?', '/deckhand unwatch ['],
+    ['what does a guard do', '/deckhand guard run ['],
     ['help set up', '`connect` `disconnect` `accounts` for accounts of the service'],
     ['help tets', 'Did you mean `test`?'],
     ['-h', 'What Deckhand can do'],
