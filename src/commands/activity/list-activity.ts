@@ -73,7 +73,7 @@ export const activity = defineCommand({
     'what|which|who did|has|have|were|was|got|versions? been|we? deploy|deployed|released|shipped|ship +':
       '$1',
     'who deployed|deploys|deploying|did|released|shipped|pushed what?': '',
-    'who deployed|deploys|deploying|released|shipped|pushed today|yesterday|recently': '',
+    'who deployed|deploys|deploying|released|shipped|pushed today|yesterday|recently|last|lately|latest': '',
     'how many|often deploys|deployments|releases|failures|times *': 'stats $1',
     'how many|often deploys|deployments|releases|failures did|do|have|has|were we|you|they|i|there? have|been|had|do|get|happen? *':
       'stats $1',

@@ -39,7 +39,8 @@ export const failing = defineCommand({
     'who muted|silenced|quieted|snoozed *': '',
     'why is|are it|this|that|everything|we red|failing|broken|down|not *': '',
     'servers|projects|things down|broken|red|unreachable|failing': '',
-    'is|are everything|all|things|it ok|okay|fine|good|up|green|working|well': '',
+    'is|are all? the|our|my? servers|projects|sites|everything|all|things|it ok|okay|fine|good|up|green|working|well':
+      '',
     'why is|does it|everything|that|this *': '',
     'is|are anyone|anybody|someone|somebody|who on|looking|working *': '',
     'is|are + still? failing|down|broken|red|unreachable|failed|dead|not *': '$1',

@@ -91,6 +91,8 @@ export const UNREAD: readonly Row[] = [
   ['@help me', 'does', 'help'],
   ['quiet?', 'does', 'help'],
   ['are we quiet?', 'does', 'help'],
+  ['are all servers up?', 'does', 'failing'],
+  ['who deployed last', 'does', 'activity'],
   ['is this channel muted until monday?', 'does', 'help'],
   ['pause?', 'does', 'help'],
   ['who muted storefront', 'does', 'failing'],
