@@ -7,6 +7,7 @@ import { say } from '../../views/blocks/make-blocks.ts';
 import type { ShownFailure } from '../../views/episodes/failing-message.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
+import { isSmallWord } from '../readings.ts';
 import { replyPrivately } from '../replies.ts';
 import { drawFailing } from './failing.ts';
 import { changeByPerson } from './owner-actions.ts';
@@ -17,11 +18,12 @@ export const claim = defineCommand({
   phrase: 'says that you are on a failure',
   synonyms: ['ack', 'acknowledge', 'acked', 'own', 'on it', 'mine', 'got it'],
   phrases: {
-    'i am on it|this|that|+ now?': '',
-    'i will|can take|look|handle|fix|check|own|do it|into|at|this|that *': '',
+    'i am on it|this|that now?': '',
+    'i am on +': '$1',
+    'i will|can take|look|handle|fix|check|own|do into|at? it|this|that|a? look? *': '$1',
     'i|we take|took|have|got|own|handle|fix it|this|that|over *': '',
-    'taking|investigating|handling|fixing *': '',
-    'looking|working|checking on|into|at|it|this *': '',
+    'taking|investigating|handling|fixing it|this|that? *': '$1',
+    'looking|working|checking on|into|at|it|this it|this|that? *': '$1',
     'on it|this|that *': '',
     'take|own|claim|ack|acknowledge|grab it|this|that|failure|incident|all *': '',
     'take over *': 'over $1',
@@ -45,9 +47,12 @@ async function claimFailure(words: string, context: CommandContext): Promise<Rep
   const { invocation, workspace } = context;
   const { user, channel } = invocation;
   const isTakeOver = /^over(?: |$)/i.test(words);
-  const name = words.replace(/^over ?/i, '');
+  const typed = words.replace(/^over ?/i, '');
+  const plain = typed.split(' ').filter((word) => !isSmallWord(word));
   const { failures } = await readFailing(workspace, user, channel);
-  const [only, ...others] = failures.filter((failure) => isMeant(failure, name));
+  const exact = failures.filter((failure) => isMeant(failure, typed));
+  const matches = exact.length > 0 ? exact : failures.filter((failure) => isMeant(failure, plain.join(' ')));
+  const [only, ...others] = matches;
   if (only?.key === undefined || only.outage !== undefined || others.length > 0)
     return replyPrivately(await drawFailing(context));
   const { key, episode, subject } = only;

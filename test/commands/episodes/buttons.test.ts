@@ -183,4 +183,14 @@ describe('the message of a failure', () => {
       ),
     );
   });
+
+  test('is taken by words about it, and not by words about another project', async ({ world }) => {
+    await fail(world, 'deployments');
+    for (const words of ['fixing search', 'i am on billing api', 'checking on shop-2', 'taking a break'])
+      expect(await ask(world, `/deckhand ${words}`), words).not.toContain('You are on');
+    expect(shown(world)).not.toContain('is on it');
+    expect(await ask(world, '/deckhand fixing the storefront now')).toContain('You are on *Storefront*');
+    for (const words of ['looking into this now', 'i will take a look', 'handling it', 'on it'])
+      expect(await ask(world, `/deckhand ${words}`), words).toContain('You are on *Storefront* already');
+  });
 });
