@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createPages } from '../../src/service/addresses.ts';
 import { projectLink, serverLink } from '../../src/views/blocks/page-links.ts';
+import { outageReply, type ShownMember } from '../../src/views/episodes/outage.ts';
 
 const pages = createPages('https://{account}.example.com');
 
@@ -21,4 +22,34 @@ it('shows a name letter for letter beside its link, and alone if it has no page'
   expect(linked.endsWith('(<https://acme.example.com/projects/shop|open>)')).toBe(true);
   expect(projectLink(pages, 'acme', { name: 'Shop' })).toBe('*Shop*');
   expect(projectLink(undefined, 'acme', { name: 'Shop', permalink: 'shop' })).toBe('*Shop*');
+});
+
+it('links no project of an outage whose name another one has', () => {
+  const member = (name: string, project: string): ShownMember => ({
+    subject: {
+      kind: 'deployments',
+      channel: 'C1',
+      account: 'acme',
+      project,
+      name,
+      url: `https://acme.example.com/projects/${project}`,
+    },
+    episode: {
+      id: project,
+      since: 0,
+      latestAt: 0,
+      newsAt: 0,
+      failures: 1,
+      first: [],
+      latest: [],
+      replies: [],
+    },
+  });
+  const members = [member('Shop', 'shop'), member('Shop', 'shop-2'), member('Search', 'search')];
+  const joined = ['Shop', 'Search'];
+  const reply = outageReply({ name: 'members 1', kind: 'members', joined }, members);
+  expect(JSON.stringify(reply.blocks)).toContain(
+    'Shop and <https://acme.example.com/projects/search|Search>',
+  );
+  expect(JSON.stringify(reply.blocks)).not.toContain('projects/shop');
 });

@@ -277,8 +277,10 @@ export function outageReply(news: OutageNews, members: readonly ShownMember[]): 
 
 /** The name of a project as a link to its page; mrkdwn. */
 function nameMember(name: string, members: readonly ShownMember[]): string {
-  const url = members.find(({ subject }) => subject.name === name)?.subject.url;
-  return linkName(mrkdwn(name, 80), url);
+  const urls = new Set(members.flatMap(({ subject }) => (subject.name === name ? [subject.url] : [])));
+  // Another project may have the same name.
+  const [url, ...others] = urls;
+  return linkName(mrkdwn(name, 80), others.length === 0 ? url : undefined);
 }
 
 /** Thread reply about an outage that nobody has taken for a day. */
