@@ -168,7 +168,8 @@ export const deploy = defineCommand({
     'push|put|bring|take|get + live|out|production|prod': '$1',
     'stop|cancel|abort|halt|kill|freeze deploy|deploys|deployment|deployments|deploying|release|build *':
       '$1',
-    'redo|retry|rerun|repeat|run|start|trigger|do|make|kick|force deploy|deployment|release|off? *': '$1',
+    'redo|retry|rerun|repeat|run|start|trigger|kick|force deploy|deployment|release|off? *': '$1',
+    'do|make a|another? deploy|deployment|release *': '$1',
     'turn|switch off|on server *': '$1',
     'undo|revert last|latest? deploy|deployment|release *': '$1',
   },
