@@ -38,6 +38,7 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
       'usage|manual|docs|documentation|faq|support|options|man|tutorial|guide|features|capabilities|examples|info|stuck':
         '',
       'how do|can|could|to|does|should|would|might i|you|we|one|it|this|deckhand? *': '$1',
+      'do|should|must|may i|we|one need|have? to|any? +': '$1',
       'how about|come *': '',
       'what can|do|could|does|are|is you|i|we|it|this|deckhand|your|the? do|does|commands|options|say|type|ask|for|offer *':
         '',

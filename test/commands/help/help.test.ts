@@ -60,6 +60,8 @@ describe('help', () => {
 
   test.for([
     ['help watch', '/deckhand unwatch ['],
+    ['do i need to connect?', 'How to use connect'],
+    ['should we pause storefront?', 'How to use pause'],
     ['what is a watch?', '/deckhand unwatch ['],
     ['what does a guard do', '/deckhand guard run ['],
     ['help set up', '`connect` `disconnect` `accounts` for accounts of the service'],
