@@ -66,7 +66,7 @@ const unverified = { error_code: 'email_verification_required' };
 /** DESIGN's table of errors, and spec 7. */
 // biome-ignore format: a table, one row a case
 const ROWS: readonly Row[] = [
-  ['401, a new key', nothing, connecting({ api_key: WRONG_KEY }), '{"api_key":"The e-mail address, the key and the account do not belong together.', 'must be verified first'],
+  ['401, a new key', nothing, connecting({ api_key: WRONG_KEY }), '{"api_key":"The e-mail address, the key and the account do not match.', 'must be verified first'],
   ['401, a key that is cut off', nothing, connecting({ api_key: 'short' }), 'API keys have 40 characters, and this has 5.', 'Copy it again.'],
   ['401, an unverified account', ({ app, service }) => { service.world.updateUser({ account: ACCOUNT, email: EMAIL, verified: false }); return hold(app, 'unverified'); }, whoami, 'answers once its e-mail address is verified', 'Follow the link in the verification e-mail'],
   ['401, a key that worked', ({ service }) => service.world.revokeKey({ account: ACCOUNT, email: EMAIL }), whoami, 'was revoked or rotated, so the connection is broken', 'Connect again with `/deckhand connect acme`'],

@@ -28,7 +28,7 @@ export function explainUnauthorized(at: KeyCase): Sentences {
   switch (at.key?.state) {
     case undefined:
       return splitSentences(
-        'The e-mail address, the key and the account do not belong together. Check all three. If the account is new, its e-mail address must be verified first.',
+        'The e-mail address, the key and the account do not match. Check all three. If the account is new, its e-mail address must be verified first.',
       );
     case 'unverified':
       return splitSentences(

@@ -81,7 +81,7 @@ describe.concurrent('Socket Mode', () => {
     await untilReplaced(slack, old);
     service.faults.add(refused);
     const again = await admin.submit('connect', CREDENTIALS);
-    expect(JSON.stringify(again)).toContain('do not belong together');
+    expect(JSON.stringify(again)).toContain('do not match');
     expect(world.logs.join('\n')).toContain('"event":"ack_not_sent"');
     expect(world.logs.join('\n')).not.toContain('"event":"bug"');
   });
