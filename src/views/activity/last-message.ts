@@ -1,5 +1,5 @@
 import type { Message } from '../../core/message.ts';
-import { bold, code, count, dateTime, joinFirst, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, code, dateTime, joinFirst, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Pages } from '../../core/service-pages.ts';
 import type { Coverage } from '../../records/ledger.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
@@ -85,7 +85,7 @@ export function lastMessage(
 /** @param title names of the servers; mrkdwn */
 function describeServer({ server, live, before, today, failure }: LiveServer, title: string): string {
   const name = server === '' ? 'No server named' : title;
-  const more = today === 0 ? '' : ` (${count(today, 'other deployment')} today)`;
+  const more = today === 0 ? '' : ` (${today} more today)`;
   const lines = [
     live === undefined
       ? `${name}: no deployment that succeeded is known`

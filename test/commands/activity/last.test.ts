@@ -39,8 +39,8 @@ describe('what was deployed', () => {
     await deploy('ccccccc1', ['web-2'], { event: 'deploy_failed' });
     const shown = await say('last storefront');
     expect(shown).toContain(':large_green_circle: *web-1*: `bbbbbbb` by Marta Nand, <!date^');
-    expect(shown).toContain('(1 other deployment today)\\nBefore it: `aaaaaaa` by Kim Lee');
-    expect(shown).toContain('(2 other deployments today)\\n:x: Failed since: `ccccccc` by Kim Lee');
+    expect(shown).toContain('(1 more today)\\nBefore it: `aaaaaaa` by Kim Lee');
+    expect(shown).toContain('(2 more today)\\n:x: Failed since: `ccccccc` by Kim Lee');
     expect(shown).not.toContain(':rewind:');
     for (const words of ['last storefront web-1', 'last deployment of web-1', 'live storefront web-1']) {
       const one = await say(words);
