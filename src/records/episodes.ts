@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { hashJson, isNamedId } from '../core/json.ts';
 import type { ProjectRef } from '../core/project-ref.ts';
+import type { Pages } from '../core/service-pages.ts';
 import { DAY_MS } from '../core/time/clock.ts';
 import type { Collection, WorkspaceStore } from '../store/store.ts';
 import { FailedStep } from './failed-steps.ts';
@@ -26,6 +27,8 @@ export interface Subject extends z.infer<typeof Subject> {}
 export interface ShownSubject extends Subject {
   /** Address of the project's page at the service. */
   url?: string | undefined;
+  /** For the pages of its servers. */
+  pages?: Pages | undefined;
   /** True if other accounts may have a project of this name. */
   isAccountShown?: boolean;
   /** The latest successful deployment of the servers that fail. */

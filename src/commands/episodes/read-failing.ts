@@ -128,6 +128,7 @@ async function findFailing(
     ...subject,
     isAccountShown,
     url: findProjectPage(pages, subject),
+    pages,
   });
   const open = here.flatMap(({ id: key, doc }): ShownFailure[] => {
     const episode = failingNow(doc);

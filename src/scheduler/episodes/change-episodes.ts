@@ -260,6 +260,7 @@ export async function showEpisodes(workspace: Workspace, key: string, signal?: A
       lastGood: await readLastGood(workspace, record),
       quiet: findQuiet(quiets, record.subject, workspace.clock.now()),
       url: findProjectPage(workspace.pages, record.subject),
+      pages: workspace.pages,
     };
     const isHeld = isCovered(quiets, record.subject);
     for (const episode of record.episodes.filter((one) => hasOwnMessage(one, isHeld)))

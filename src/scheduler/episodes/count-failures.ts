@@ -191,7 +191,7 @@ function makeShownOutage(
   const present = members
     .flatMap((member) => readMember(records, member) ?? [])
     .map(({ subject, episode }) => ({
-      subject: { ...subject, url: findProjectPage(pages, subject) },
+      subject: { ...subject, url: findProjectPage(pages, subject), pages },
       episode,
     }));
   const untold = members.some((member) => (member.toldState === 'failing') !== isFailing(records, member));

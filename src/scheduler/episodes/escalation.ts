@@ -160,7 +160,7 @@ async function postMentions(
 ): Promise<void> {
   const { id, rootRef, idleSince = 0, restarts = 0 } = episode;
   const present = await listPresent(workspace, due);
-  const about = { ...subject, url: findProjectPage(workspace.pages, subject) };
+  const about = { ...subject, url: findProjectPage(workspace.pages, subject), pages: workspace.pages };
   const message = escalationReply(about, episode, present, workspace.clock.now() - idleSince);
   const name = `mention ${due.toSorted().join(' ')}${restarts === 0 ? '' : ` ${restarts}`}`;
   const thread = { id: `episode ${id}`, channel: subject.channel, threadTs: rootRef?.ts, signal };

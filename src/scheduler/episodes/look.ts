@@ -101,6 +101,7 @@ async function remind(
     ...subject,
     isAccountShown: await workspace.accounts.hasSeveral(),
     url: findProjectPage(workspace.pages, subject),
+    pages: workspace.pages,
   };
   const message = reminderReply(about, { ...episode, id, idleSince });
   const thread = { id: `episode ${id}`, channel: subject.channel, threadTs: rootRef?.ts, signal };

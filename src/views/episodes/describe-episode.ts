@@ -39,7 +39,7 @@ export function nameSubject({ name, account, isAccountShown = false, url }: Show
   return `${linkName(mrkdwn(name, 80), url)}${isAccountShown ? ` in ${mrkdwn(account)}` : ''}`;
 }
 
-function describeOpen(name: string, subject: Subject, episode: Episode): string {
+function describeOpen(name: string, subject: ShownSubject, episode: Episode): string {
   const { since, newsAt } = episode;
   const isOld = newsAt - since > 12 * HOUR_MS;
   const from = timeBefore(since, newsAt);
@@ -77,14 +77,15 @@ function countOwn({ failures, failuresBefore = 0 }: Episode): number {
 
 function describeRecovery(
   name: string,
-  { kind }: Subject,
+  subject: ShownSubject,
   episode: Episode & { ending: NonNullable<Episode['ending']> },
 ): { title: string; more: string } {
+  const { kind } = subject;
   const { since, ending, allItems = [], again: times = 1 } = episode;
   const took = roughly(ending.at - since);
   const flapped = times < 2 ? '' : ` It failed ${times} times within an hour.`;
   if (kind === 'reachability' && allItems.length > 0)
-    return { title: `${name} recovered`, more: `. ${describeOutage(allItems, took)}.${flapped}` };
+    return { title: `${name} recovered`, more: `. ${describeOutage(subject, allItems, took)}.${flapped}` };
   // Without a revision the words begin with the person.
   const next = ending.words?.startsWith('by ') ? `one ${ending.words}` : ending.words;
   const success = next ? `, then ${next} succeeded` : '';
@@ -93,12 +94,12 @@ function describeRecovery(
 }
 
 /** "web-2 was unreachable for 3 h 4 min: No route to host" */
-function describeOutage(items: readonly FailedItem[], took: string): string {
+function describeOutage(subject: ShownSubject, items: readonly FailedItem[], took: string): string {
   const [first] = items;
   if (items.some(isTest)) return `The test failed for ${took}`;
   const isOneReason = items.every(({ message }) => message === first?.message);
   const reason = first?.message && isOneReason ? `: ${withoutStop(reasonWords(first, MAX_REASON))}` : '';
-  return `${listNames(items, false)} ${items.length === 1 ? 'was' : 'were'} unreachable for ${took}${reason}`;
+  return `${listNames(subject, items, false)} ${items.length === 1 ? 'was' : 'were'} unreachable for ${took}${reason}`;
 }
 
 function describeClosing({ requestedBy, why }: NonNullable<Episode['ending']>): string {
@@ -110,15 +111,15 @@ function describeClosing({ requestedBy, why }: NonNullable<Episode['ending']>): 
 }
 
 /** "the deployment to web-1 failed", "3 deployments failed", "web-1 and web-3 are unreachable" */
-export function describeFailing({ kind }: Subject, episode: Episode): string {
+export function describeFailing(subject: ShownSubject, episode: Episode): string {
   const { items = [], servers = [] } = episode;
-  if (kind === 'deployments') {
+  if (subject.kind === 'deployments') {
     if (countOwn(episode) > 1) return countFailed(episode);
     const names = joinFirst(servers.map((server) => mrkdwn(server, 40)));
     return `the deployment${names && ` to ${names}`} failed`;
   }
   if (items.some(isTest)) return 'the test is failing';
-  return `${listNames(items, true)} ${items.length === 1 ? 'is' : 'are'} unreachable`;
+  return `${listNames(subject, items, true)} ${items.length === 1 ? 'is' : 'are'} unreachable`;
 }
 
 function countFailed(episode: Episode): string {
@@ -129,10 +130,24 @@ function isTest({ key }: FailedItem): boolean {
   return key === 'test';
 }
 
-function listNames(items: readonly FailedItem[], isWithin: boolean): string {
+function listNames(
+  { account, permalink, pages }: ShownSubject,
+  items: readonly FailedItem[],
+  isWithin: boolean,
+): string {
   const repository = isWithin ? 'the repository' : 'The repository';
-  return joinFirst(items.map(({ key, title }) => (key === 'repository' ? repository : mrkdwn(title, 40))));
+  const name = ({ key, title }: FailedItem): string => {
+    const identifier = key.startsWith(SERVER_KEY) ? key.slice(SERVER_KEY.length) : undefined;
+    return linkName(
+      mrkdwn(title, 40),
+      identifier && permalink && pages?.server(account, permalink, identifier),
+    );
+  };
+  return joinFirst(items.map((item) => (item.key === 'repository' ? repository : name(item))));
 }
+
+/** Begins the key of a server among what a test has reached. */
+const SERVER_KEY = 'server:';
 
 /** Why it fails, as the failed step and the latest test know it; mrkdwn. Empty if nothing is known. */
 export function describeReason({ kind }: Subject, { items = [], diagnosis, step }: Episode): string {
