@@ -56,7 +56,9 @@ describe('projects that are called like a word', () => {
     world.slack.invite(TEAM, CHANNEL, 'bot');
     const { channels, schedules } = world.app.workspaces.open(TEAM);
     const say = async (line: string, done: () => Promise<boolean>) => {
-      await world.as('admin').command(CHANNEL, `/deckhand ${line}`);
+      // The next answer is then that of the next line.
+      if (line.startsWith('use ')) await world.as('admin').command(CHANNEL, `/deckhand ${line}`);
+      else await ask(world, `/deckhand ${line}`, 'admin');
       await expect.poll(done).toBe(true);
     };
     await say('use none', async () => (await channels.get(CHANNEL)).project?.permalink === 'none');
