@@ -25,9 +25,7 @@ export interface Subject extends z.infer<typeof Subject> {}
 
 /** A subject as messages show it. */
 export interface ShownSubject extends Subject {
-  /** Address of the project's page at the service. */
-  url?: string | undefined;
-  /** For the pages of its servers. */
+  /** For links to the project and its servers. */
   pages?: Pages | undefined;
   /** True if other accounts may have a project of this name. */
   isAccountShown?: boolean;

@@ -33,7 +33,8 @@ it('links no project of an outage whose name another one has', () => {
       account: 'acme',
       project,
       name,
-      url: `https://acme.example.com/projects/${project}`,
+      permalink: project,
+      pages,
     },
     episode: {
       id: project,

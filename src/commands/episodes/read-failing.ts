@@ -1,5 +1,4 @@
 import { mayRead } from '../../core/message.ts';
-import { findProjectPage } from '../../core/service-pages.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import { readChannelProject } from '../../records/channels.ts';
 import { episodeRecords, failingNow, type ShownSubject, type Subject } from '../../records/episodes.ts';
@@ -127,7 +126,6 @@ async function findFailing(
   const show = (subject: Subject): ShownSubject => ({
     ...subject,
     isAccountShown,
-    url: findProjectPage(pages, subject),
     pages,
   });
   const open = here.flatMap(({ id: key, doc }): ShownFailure[] => {

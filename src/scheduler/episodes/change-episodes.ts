@@ -1,6 +1,5 @@
 import type { Replies } from '../../cards/deliver.ts';
 import { defined, hashJson } from '../../core/json.ts';
-import { findProjectPage } from '../../core/service-pages.ts';
 import {
   changeEpisode,
   type Diagnosis,
@@ -259,7 +258,6 @@ export async function showEpisodes(workspace: Workspace, key: string, signal?: A
       isAccountShown: person !== undefined || (await workspace.accounts.hasSeveral()),
       lastGood: await readLastGood(workspace, record),
       quiet: findQuiet(quiets, record.subject, workspace.clock.now()),
-      url: findProjectPage(workspace.pages, record.subject),
       pages: workspace.pages,
     };
     const isHeld = isCovered(quiets, record.subject);

@@ -1,5 +1,5 @@
 import { isNamedId } from '../../core/json.ts';
-import { findProjectPage, type Pages } from '../../core/service-pages.ts';
+import type { Pages } from '../../core/service-pages.ts';
 import {
   changeEpisode,
   type Episode,
@@ -191,7 +191,7 @@ function makeShownOutage(
   const present = members
     .flatMap((member) => readMember(records, member) ?? [])
     .map(({ subject, episode }) => ({
-      subject: { ...subject, url: findProjectPage(pages, subject), pages },
+      subject: { ...subject, pages },
       episode,
     }));
   const untold = members.some((member) => (member.toldState === 'failing') !== isFailing(records, member));

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { deliver, mayBeMentioned, postReplies } from '../../cards/deliver.ts';
 import type { Message } from '../../core/message.ts';
 import { isInScope } from '../../core/project-ref.ts';
-import { findProjectPage } from '../../core/service-pages.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import {
   changeEpisode,
@@ -160,7 +159,7 @@ async function postMentions(
 ): Promise<void> {
   const { id, rootRef, idleSince = 0, restarts = 0 } = episode;
   const present = await listPresent(workspace, due);
-  const about = { ...subject, url: findProjectPage(workspace.pages, subject), pages: workspace.pages };
+  const about = { ...subject, pages: workspace.pages };
   const message = escalationReply(about, episode, present, workspace.clock.now() - idleSince);
   const name = `mention ${due.toSorted().join(' ')}${restarts === 0 ? '' : ` ${restarts}`}`;
   const thread = { id: `episode ${id}`, channel: subject.channel, threadTs: rootRef?.ts, signal };

@@ -2,7 +2,6 @@ import { postReplies } from '../../cards/deliver.ts';
 import { AccountFailure } from '../../core/errors.ts';
 import { isNamed } from '../../core/names.ts';
 import { projectId } from '../../core/project-ref.ts';
-import { findProjectPage } from '../../core/service-pages.ts';
 import { DAY_MS } from '../../core/time/clock.ts';
 import {
   changeEpisode,
@@ -100,7 +99,6 @@ async function remind(
   const about: ShownSubject = {
     ...subject,
     isAccountShown: await workspace.accounts.hasSeveral(),
-    url: findProjectPage(workspace.pages, subject),
     pages: workspace.pages,
   };
   const message = reminderReply(about, { ...episode, id, idleSince });

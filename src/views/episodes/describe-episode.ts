@@ -7,6 +7,7 @@ import {
   toSentence,
   withoutStop,
 } from '../../core/mrkdwn.ts';
+import { findProjectPage } from '../../core/service-pages.ts';
 import { HOUR_MS } from '../../core/time/clock.ts';
 import type { Episode, FailedItem, ShownSubject, Subject } from '../../records/episodes.ts';
 import { roughly } from '../blocks/formats.ts';
@@ -34,9 +35,15 @@ export function describeEpisode(subject: ShownSubject, episode: Episode): { titl
   return { title: describeOpen(name, subject, episode), more: '' };
 }
 
+/** The name of the project, as a link to its page; mrkdwn. */
+export function linkProject(subject: ShownSubject): string {
+  return linkName(mrkdwn(subject.name, 80), findProjectPage(subject.pages, subject));
+}
+
 /** "Storefront", or "Storefront in acme"; mrkdwn. */
-export function nameSubject({ name, account, isAccountShown = false, url }: ShownSubject): string {
-  return `${linkName(mrkdwn(name, 80), url)}${isAccountShown ? ` in ${mrkdwn(account)}` : ''}`;
+export function nameSubject(subject: ShownSubject): string {
+  const { account, isAccountShown = false } = subject;
+  return `${linkProject(subject)}${isAccountShown ? ` in ${mrkdwn(account)}` : ''}`;
 }
 
 function describeOpen(name: string, subject: ShownSubject, episode: Episode): string {

@@ -2,7 +2,6 @@ import { defined } from '../../core/json.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { describeList } from '../../core/message-text.ts';
 import {
-  bold,
   code,
   count,
   joinFirst,
@@ -16,9 +15,9 @@ import type { Episode, FailedItem, ShownSubject, Subject } from '../../records/e
 import type { OutageNews } from '../../records/outages.ts';
 import { roughly } from '../blocks/formats.ts';
 import { context, LIMITS, safeUrl, say, section } from '../blocks/make-blocks.ts';
-import { linkName } from '../blocks/page-links.ts';
+import { projectLink } from '../blocks/page-links.ts';
 import { reasonWords } from '../test-access/items.ts';
-import { describeFailing, describeReason } from './describe-episode.ts';
+import { describeFailing, describeReason, linkProject } from './describe-episode.ts';
 import { describeJoined, mentionWords, PAUSED_NOTE } from './episode.ts';
 import { drawOutageButtons, muteButtons } from './episode-buttons.ts';
 import { quietNote } from './quiet-note.ts';
@@ -105,7 +104,7 @@ function describeStillFailing(failing: readonly ShownMember[], endedAt: number):
   const byProject = Map.groupBy(failing, ({ subject }) => `${subject.account}/${subject.project}`);
   const oldest = [...byProject.values()].flatMap(([first]) => first ?? []);
   const describe = ({ subject, episode: { since } }: ShownMember): string =>
-    `${linkName(mrkdwn(subject.name, 80), subject.url)} since ${timeBefore(since, endedAt)}`;
+    `${linkProject(subject)} since ${timeBefore(since, endedAt)}`;
   return oldest.map(describe).join(', ');
 }
 
@@ -183,7 +182,7 @@ function describeMember(
   const onIt = [undefined, owner].includes(episode.owner) ? '' : `, <@${episode.owner}> is on it`;
   const url = safeUrl(link);
   const own = url === undefined ? '' : `, see <${url}|its own message>`;
-  const name = linkName(bold(subject.name), subject.url);
+  const name = projectLink(subject.pages, subject.account, subject);
   return `${name}: ${describeFailing(subject, episode)}${why}${onIt}${own}`;
 }
 
@@ -222,7 +221,7 @@ export function outageRoot(outage: ShownOutage): Message {
   const wasOnIt = !isOpen && owner !== undefined && `<@${owner}> was on it`;
   const isPaused = isOpen && failing.every(({ episode }) => episode.isPaused === true);
   const names = joinFirst(
-    outage.members.map(({ subject }) => linkName(mrkdwn(subject.name, 80), subject.url)),
+    outage.members.map(({ subject }) => linkProject(subject)),
     MAX_ROWS,
   );
   return {
@@ -277,10 +276,10 @@ export function outageReply(news: OutageNews, members: readonly ShownMember[]): 
 
 /** The name of a project as a link to its page; mrkdwn. */
 function nameMember(name: string, members: readonly ShownMember[]): string {
-  const urls = new Set(members.flatMap(({ subject }) => (subject.name === name ? [subject.url] : [])));
+  const own = members.flatMap(({ subject }) => (subject.name === name ? linkProject(subject) : []));
   // Another project may have the same name.
-  const [url, ...others] = urls;
-  return linkName(mrkdwn(name, 80), others.length === 0 ? url : undefined);
+  const [link, ...others] = new Set(own);
+  return link === undefined || others.length > 0 ? mrkdwn(name, 80) : link;
 }
 
 /** Thread reply about an outage that nobody has taken for a day. */
