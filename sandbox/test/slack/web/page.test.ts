@@ -90,7 +90,10 @@ describeInBrowser('the page of the local Slack', () => {
 
     const before = app.received.length;
     const actions = () => app.received.at(-1)?.payload.actions;
+    const both = Promise.withResolvers<object>();
+    app.reply(() => both.promise);
     await root.getByRole('button', { name: 'Test again' }).dblclick();
+    both.resolve({});
     await expect.poll(actions).toMatchObject([{ value: 'run-1', type: 'button' }]);
     const dialog = page.getByRole('alertdialog', { name: 'Disconnect acme?' });
     const disconnect = root.getByRole('button', { name: 'Disconnect' });

@@ -43,24 +43,25 @@ export function useElement(props: ElementProps<{ type: string }>): ElementState 
   const keep = (next: Record<string, unknown>): void => {
     surface.change(blockId, actionId, { ...next, type: element.type });
   };
-  const ask = async (): Promise<boolean> => {
-    return element.confirm === undefined || (await confirm(element.confirm as Confirm));
+  // Without a question the press is pending before the next event: a double click is one press.
+  const whenAgreed = async (then: () => void): Promise<void> => {
+    if (element.confirm === undefined || (await confirm(element.confirm as Confirm))) then();
   };
-  const act = async (payload: Record<string, unknown>): Promise<void> => {
-    if (await ask()) surface.act({ ...payload, type: element.type, block_id: blockId, action_id: actionId });
-  };
-  const set = async (next: Record<string, unknown>): Promise<void> => {
-    if (field !== undefined && !field.dispatch) return keep(next);
-    if (!(await ask())) return;
-    keep(next);
-    surface.act({ ...next, type: element.type, block_id: blockId, action_id: actionId });
+  const send = (payload: Record<string, unknown>): void => {
+    surface.act({ ...payload, type: element.type, block_id: blockId, action_id: actionId });
   };
   return {
     value,
     pending: surface.pending === `${blockId}/${actionId}`,
     keep,
-    set: (next) => void set(next),
-    act: (payload) => void act(payload),
+    set: (next) => {
+      if (field !== undefined && !field.dispatch) return keep(next);
+      void whenAgreed(() => {
+        keep(next);
+        send(next);
+      });
+    },
+    act: (payload) => void whenAgreed(() => send(payload)),
   };
 }
 
