@@ -7,12 +7,11 @@ import { referencePage } from './reference-page.ts';
 
 /** `/docs.json` for machines and `/docs` for people. Spec 1. */
 export function addReference(site: SiteApp, accounts: AccountApp): void {
-  const made = new WeakMap<World, InterfaceDocument>();
-  // Made with a service's first request: most are never asked, and it takes longer than all else at the start.
-  function document(world: World): InterfaceDocument {
-    const known = made.get(world) ?? describeInterface(accounts, site, world.origin);
-    made.set(world, known);
-    return known;
+  let made: ReturnType<typeof describeInterface> | undefined;
+  // Made with the first request: most services are never asked, and it takes longer than all else at the start.
+  function document({ origin }: World): InterfaceDocument {
+    made ??= describeInterface(accounts, site);
+    return made(origin);
   }
   site.get('/docs.json', (c) => {
     const { world } = c.env;
