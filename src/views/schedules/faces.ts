@@ -87,7 +87,7 @@ export const SCHEDULE_FACES = {
     describeDetails: (guard) => `${cadenceWords(guard)}${escalationWords(guard)}`,
     name: ({ project }) => project.name,
     describeStart: (guard, pages) =>
-      `${projectLink(pages, guard.account, guard.project)} is checked ${cadenceWords(guard)}. You hear only if something is unreachable.${escalationSentence(guard)}`,
+      `${projectLink(pages, guard.account, guard.project)} in ${code(guard.account)} is checked ${cadenceWords(guard)}. You hear only if something is unreachable.${escalationSentence(guard)}`,
   },
   watch: {
     ...createFace('watch', 'watches', 'Its events will no longer be posted here.'),
@@ -111,9 +111,8 @@ export const SCHEDULE_FACES = {
     describeStart(watch, pages) {
       const { account, project, pattern, mode } = watch;
       const any = pattern === undefined ? 'any project' : patternWords(pattern);
-      const what =
-        project === undefined ? `${any} in ${code(account)}` : projectLink(pages, account, project, 60);
-      const start = WATCH_STARTS[mode].replace('%', () => what);
+      const what = project === undefined ? any : projectLink(pages, account, project, 60);
+      const start = WATCH_STARTS[mode].replace('%', () => `${what} in ${code(account)}`);
       return `This channel now hears when ${start}${filterWords(watch)}.${escalationSentence(watch)}`;
     },
   },

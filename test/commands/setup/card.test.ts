@@ -35,9 +35,13 @@ describe('the card of a channel', () => {
     world,
   }) => {
     const answer = await say(world, 'watch storefront failures --mention @bea');
-    expect(answer).toContain('This channel now hears when deployments of Storefront fail and recover.');
-    expect(answer).toContain('/projects/storefront|*Storefront*> fail');
-    await say(world, 'guard add storefront hourly UTC');
+    expect(answer).toContain(
+      'This channel now hears when deployments of Storefront in acme fail and recover.',
+    );
+    expect(answer).toContain('/projects/storefront|*Storefront*> in `acme` fail');
+    expect(await say(world, 'guard add storefront hourly UTC')).toContain(
+      'Storefront in acme is checked every hour.',
+    );
     await say(world, 'digest add weekly:mon 09:00 UTC');
     expect(card(world).text).toContain(
       'This channel follows Storefront: failures, mention @bea after 15 min. A guard tests it every hour. A digest on Mondays at 09:00.',
