@@ -19,7 +19,7 @@ import {
   listQuietFailures,
   listQuietFollowers,
 } from '../../scheduler/episodes/begin-quiet.ts';
-import { tellQuiet } from '../../scheduler/schedules/tell-stopped.ts';
+import { tellQuiet } from '../../scheduler/setup/tell-stopped.ts';
 import { say } from '../../views/blocks/make-blocks.ts';
 import { FAILING_LISTS } from '../../views/episodes/failing-message.ts';
 import { describeScope, quietMessage } from '../../views/episodes/quiet-messages.ts';

@@ -9,7 +9,7 @@ import { SCHEDULE_TYPES } from '../../scheduler/schedule-types.ts';
 import { pauseSchedule } from '../../scheduler/schedules/pause-schedule.ts';
 import { removeSchedules, undoRemoval } from '../../scheduler/schedules/remove-schedules.ts';
 import { resumeSchedule } from '../../scheduler/schedules/start-schedule.ts';
-import { tellStopped } from '../../scheduler/schedules/tell-stopped.ts';
+import { tellStopped } from '../../scheduler/setup/tell-stopped.ts';
 import { withoutElement } from '../../views/blocks/make-blocks.ts';
 import { SCHEDULE_FACES, type ScheduleFace } from '../../views/schedules/faces.ts';
 import {

@@ -207,6 +207,19 @@ describe('a quiet channel', () => {
       expect(await listQuiets(elsewhere.store, CHANNEL, world.time.now())).toEqual([]);
     });
 
+    it('tells the channel in the thread of its card, and posts nothing else', async () => {
+      const roots = () => messages().filter(({ ts, thread_ts: thread = ts }) => thread === ts);
+      const [card, ...others] = roots();
+      await makeQuiet('quiet until monday');
+      await world.passUntil(() => all().some((text) => text.includes('made everything here quiet')));
+      expect(roots().map(({ ts }) => ts)).toEqual([card, ...others].map((one) => one?.ts));
+      const told = messages().filter(({ subtype }) => subtype === 'thread_broadcast');
+      expect(told.map(({ text }) => text)).toEqual([
+        expect.stringContaining(`<@${PEOPLE.admin}> made everything here quiet until`),
+      ]);
+      expect(told[0]?.thread_ts).toBe(card?.ts);
+    });
+
     it('cannot be made quiet if admins switched that off there', async () => {
       await workspace().channels.change(CHANNEL, (current) => ({ ...current, commands: ['watch'] }));
       expect(await command('quiet')).toContain('`quiet` is switched off in this channel');
@@ -340,6 +353,7 @@ describe('a quiet channel', () => {
       expect(JSON.stringify(root()?.blocks)).not.toContain('Quiet until Monday');
       const told = messages().filter(({ subtype }) => subtype === 'thread_broadcast');
       expect(told.map(({ text }) => text)).toEqual([
+        expect.stringContaining(`<@${PEOPLE.member}> made Storefront quiet until`),
         expect.stringContaining(`<@${PEOPLE.member}> made this quiet here until`),
       ]);
       await press('episode:more', 'quiet:end');

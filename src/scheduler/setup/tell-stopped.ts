@@ -1,3 +1,4 @@
+import { isUndeliverable, logRefused } from '../../cards/deliver.ts';
 import {
   changeEpisode,
   type Episode,
@@ -13,7 +14,7 @@ import { quietNotice } from '../../views/episodes/quiet-messages.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { listQuietFailures } from '../episodes/begin-quiet.ts';
 import { EPISODE_JOBS } from '../episodes/queues.ts';
-import { notifyOwner } from './pause-schedule.ts';
+import { type CardLine, showChange } from './show-channel-card.ts';
 
 /** More replies at once would be noise: the line for the channel names the failures. */
 const MAX_REPLIES = 1;
@@ -47,7 +48,10 @@ export async function tellStopped(
   return open.map(({ subject }) => subject);
 }
 
-/** Tells a channel that a person made it quiet about a project or all, because an edit notifies nobody. Safe to repeat. */
+/**
+ * Tells a channel that a person made it quiet about a project or all, because an edit notifies nobody: in the thread of the
+ * one open failure, else in that of the channel's card. Safe to repeat.
+ */
 export async function tellQuiet(workspace: Workspace, channel: string, quiet: Quiet): Promise<void> {
   const { until, requestedBy, requestId } = quiet;
   const rows = await listQuietFailures(workspace, channel, quiet);
@@ -58,9 +62,19 @@ export async function tellQuiet(workspace: Workspace, channel: string, quiet: Qu
   const [only, ...others] = open;
   const name = `quiet ${requestId}`;
   if (only === undefined || others.length > 0)
-    return notifyOwner(workspace, { id: `${name} ${channel}`, channel, message: quietNotice(quiet) });
+    return addCardLine(workspace, channel, { name, message: quietNotice(quiet), isForChannel: true });
   const news = { kind: 'quiet', name, lines: [], requestedBy, until, isForChannel: true } as const;
   await addNews(workspace, only.key, only.episode, { ...news, lines: [] });
+}
+
+/** The quiet has begun, so a channel in which Deckhand may not post fails nothing. */
+async function addCardLine(workspace: Workspace, channel: string, line: CardLine): Promise<void> {
+  try {
+    await showChange(workspace, channel, line);
+  } catch (error) {
+    if (!isUndeliverable(error)) throw error;
+    logRefused(workspace, channel, error);
+  }
 }
 
 async function addNews(
