@@ -149,4 +149,15 @@ describe('what fails', () => {
     await world.pass(20 * MINUTE);
     expect(await failing()).toContain(green);
   });
+
+  it('is not green alone after three short intervals without an answer either', async () => {
+    await world.stop();
+    world = await openDigestWorld(undefined, { env: { NOTICE_INTERVAL_MS: '5000' } });
+    await world.say('watch storefront failures');
+    await world.pass(MINUTE);
+    expect(await failing()).toContain(green);
+    world.service.faults.add({ path: `/${ACCOUNT}/**`, status: 500 });
+    await world.pass(MINUTE);
+    expect(await failing()).toMatch(/^No failure is known here\. acme has not answered since /);
+  });
 });
