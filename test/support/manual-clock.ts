@@ -1,4 +1,5 @@
 import { type Clock, MINUTE_MS } from '../../src/core/time/clock.ts';
+import { callsToEnd } from './calls-under-way.ts';
 
 /** A clock that stands still until a test moves it. */
 export interface ManualClock extends Clock {
@@ -41,12 +42,12 @@ export function createManualClock(start: number | string = '2026-03-02T09:00:00Z
 
   async function advance(ms: number): Promise<void> {
     const end = passed + ms;
-    await settle();
+    await callsToEnd();
     for (let next = sleepers[0]; next !== undefined && next.due <= end; next = sleepers[0]) {
       sleepers.shift();
       passed = Math.max(passed, next.due);
       next.wake();
-      await settle();
+      await callsToEnd();
     }
     passed = end;
   }
@@ -61,9 +62,4 @@ export function createManualClock(start: number | string = '2026-03-02T09:00:00Z
       offset += ms;
     },
   };
-}
-
-/** Lets promises and what is ready on the event loop run; SQLite answers within this. */
-function settle(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -55,6 +55,7 @@ describe('an operation beyond the outline', () => {
     ['a 404 without a body', { path: PATH, status: 404, body: '' }],
   ] as const)('is not called for a day after %s, in any process', async ([, refusal], { world }) => {
     const fault = world.service.faults.add(refusal ?? { path: PATH });
+    await expect.poll(() => isOffered(world)).toBe(true);
     expect(await callService(world)).toBeUndefined();
     await world.restart(async () => {});
     expect([await isOffered(world), await callService(world), fault.hits()]).toEqual([false, undefined, 1]);

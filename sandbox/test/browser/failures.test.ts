@@ -104,7 +104,6 @@ describeInBrowser('a server that a guard finds unreachable', () => {
     while (!isFound()) {
       const runs = await world.app.workspaces.open(TEAM).runs.newest(100);
       await time.advance(runs.some(({ status }) => status === 'running') ? 500 : 10_000);
-      for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     }
     await messages.getByText('Connection refused').waitFor();
     await takePictures(page, 'guard');

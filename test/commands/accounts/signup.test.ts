@@ -151,12 +151,12 @@ describe('signing up', () => {
 
   it('tells of a slow sign-up once it is done, and puts all back but the password where it failed', async () => {
     await openForm(world);
-    world.service.faults.add({ path: '/api/v1/signup', delayMs: 300, status: 409, body: {}, times: 1 });
+    world.service.faults.add({ path: '/api/v1/signup', delayMs: 1_000, status: 409, body: {}, times: 1 });
     expect(await submitSlowly(world, clock)).toContain('One moment');
     await world.slack.until(() => shown(world).includes('Choose another'));
     expect(shown(world)).toContain('"initial_value":"new@example.org"');
     expect(shown(world)).not.toContain(PASSWORD);
-    world.service.faults.add({ path: '/api/v1/signup', delayMs: 300, afterHandling: true, times: 1 });
+    world.service.faults.add({ path: '/api/v1/signup', delayMs: 1_000, afterHandling: true, times: 1 });
     expect(await submitSlowly(world, clock)).toContain('One moment');
     await privately(world, 'Northwind');
     expect(shown(world)).toContain('Done');

@@ -140,8 +140,7 @@ describe('"Ask for access" on a refusal', () => {
     await world.as('admin').click({ channel, ts }, { actionId: 'access:allow' });
     await told(world, 'admin', 'Somebody took it away since');
     expect(await rolesOf(world).holds(PEOPLE.member, 'operator')).toBe(false);
-    const [written] = await audited(world);
-    expect(written).toEqual(['access allow', '+operator U0BEN']);
+    await expect.poll(async () => (await audited(world))[0]).toEqual(['access allow', '+operator U0BEN']);
     await askFor(world, '/deckhand use storefront');
     await world.slack.until(() =>
       world.slack.ephemerals(TEAM, PEOPLE.member).some(({ text }) => text.includes('took it away since')),

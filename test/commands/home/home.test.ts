@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { episodeRecords, subjectKey } from '../../../src/records/episodes.ts';
 import { withOutcomes } from '../../../src/records/outcomes.ts';
-import { ask } from '../../support/asking.ts';
+import { answerTo, ask } from '../../support/asking.ts';
 import { fastClock } from '../../support/faults.ts';
 import { test as base } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -185,8 +185,8 @@ describe('App Home', () => {
     await admin.command(ann.channel, '/deckhand test billing-api');
     await admin.command(ann.channel, '/deckhand watch storefront failures');
     await admin.command(ann.channel, '/deckhand digest add daily 09:00 UTC');
-    await admin.command('C0BILLING', '/deckhand invoices notify here');
-    await admin.command('C0BILLING', '/deckhand digest add daily 10:00 UTC');
+    for (const line of ['invoices notify here', 'digest add daily 10:00 UTC'])
+      await answerTo(world, 'admin', () => admin.command('C0BILLING', `/deckhand ${line}`));
     await world.as('member').command(CHANNEL, '/deckhand test storefront');
     await admin.openHome();
     for (const words of ['*Billing API*', '*Watch* of', '09:00', '10:00', '*Invoice notices*'])

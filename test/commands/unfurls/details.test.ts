@@ -75,6 +75,7 @@ describe('the pane of a linked project', () => {
   }) => {
     const { ts } = await pasted(world);
     await world.as('member').openDetails({ channel: CHANNEL, ts });
+    await world.slack.until(() => callsOf(world, 'entity.presentDetails').length === 1);
     for (const entity_url of [
       address(world, 'storefront', 'other'),
       address(world, 'gone'),

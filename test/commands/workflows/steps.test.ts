@@ -29,14 +29,13 @@ describe('the workflow step "Test access"', () => {
     await world.slack.until(() => roots(world).at(-1)?.text.includes('1 of 2 servers is unreachable'));
     expect(JSON.stringify(roots(world).at(-1)?.blocks)).toContain('asked by a workflow');
     // A failed run is an outcome too, also where no channel is told.
-    const posts = world.slack.calls.filter(({ method }) => method === 'chat.postMessage').length;
     setRunOutcome({ ...storefront, status: 'failed' });
     const failed = await ended(world, run(world, { project: 'storefront', server: 'web-1' }));
     expect(failed).toMatchObject({
       state: 'succeeded',
       outputs: { status: 'failed', reachable: 0, total: 0 },
     });
-    expect(world.slack.calls.filter(({ method }) => method === 'chat.postMessage')).toHaveLength(posts);
+    expect(roots(world)).toHaveLength(1);
   });
 
   test('waits for the run of the same target that goes on already', async ({ world }) => {

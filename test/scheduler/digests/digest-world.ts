@@ -1,4 +1,5 @@
 import { sayThere } from '../../support/asking.ts';
+import { callsToEnd } from '../../support/calls-under-way.ts';
 import { openBrowser } from '../../support/installing.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import {
@@ -38,10 +39,7 @@ export async function openDigestWorld(
 
   /** Lets time pass in small steps until the check holds. */
   async function passUntil(check: () => boolean | Promise<boolean>): Promise<void> {
-    while (!(await check())) {
-      await time.advance(STEP_MS);
-      await turns(TURNS_A_STEP);
-    }
+    while (!(await check())) await time.advance(STEP_MS);
   }
 
   return Object.assign(world, {
@@ -52,7 +50,7 @@ export async function openDigestWorld(
       const stopped = stop().finally(() => {
         isStopped = true;
       });
-      for (; !isStopped; await turns(TURNS_A_STEP)) await time.advance(STEP_MS);
+      while (!isStopped) await time.advance(STEP_MS);
       await stopped;
     },
     /** The digests that stand in the channel, oldest first. */
@@ -66,13 +64,12 @@ export async function openDigestWorld(
     async untilLast(outcome: string, id?: string): Promise<void> {
       const isThere = async () =>
         (await digests()).some((one) => one.last?.outcome === outcome && (id ?? one.id) === one.id);
-      while (!(await isThere())) await turns(TURNS_A_STEP);
+      while (!(await isThere())) await callsToEnd();
     },
     /** Waits until no job waits or runs. */
     async untilIdle(): Promise<void> {
       const queues = async () => Object.values(await world.app.parts.engine.stats());
-      while ((await queues()).some(({ waiting, running }) => waiting + running > 0))
-        await turns(TURNS_A_STEP);
+      while ((await queues()).some(({ waiting, running }) => waiting + running > 0)) await callsToEnd();
     },
     passUntil,
     /** Lets so many milliseconds pass, or fewer if the check holds before. */
@@ -95,11 +92,5 @@ export async function openDigestWorld(
 
 /** Small beside any time-out, so that answers on the wire are in time. */
 const STEP_MS = 1_000;
-const TURNS_A_STEP = 10;
-
-/** Lets what is on the wire arrive. */
-async function turns(amount: number): Promise<void> {
-  for (let turn = 0; turn < amount; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-}
 
 export { ACCOUNT, CHANNEL, PEOPLE, TEAM };

@@ -49,7 +49,6 @@ describe('a guard', () => {
       if (steps > 3_000) throw new Error(`waited in vain for ${what}`);
       const isTesting = (await workspace().runs.newest(100)).some(({ status }) => status === 'running');
       await world.time.advance(isTesting ? 1_000 : 10_000);
-      for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     }
   }
 

@@ -48,12 +48,17 @@ export async function openReplica({ config }: TestWorld) {
   return { port, app: opened.app };
 }
 
-/** Uses the button or the menu of the latest answer, and says yes to the question. */
+/** The answers to the admin that offer it. */
+const offers = ({ slack }: TestWorld) =>
+  slack.ephemerals(TEAM, PEOPLE.admin).filter(({ blocks }) => JSON.stringify(blocks).includes('watch:push'));
+
+/** Uses the button or the menu of the latest answer that offers it, and says yes to the question. */
 export async function hearWithinSeconds(world: TestWorld) {
   const ann = world.as('admin');
-  const [actionId] = /watch:push#\w+/.exec(latest(world)) ?? [];
+  const offer = offers(world).at(-1) ?? {};
+  const [actionId] = /watch:push#\w+/.exec(JSON.stringify(offer)) ?? [];
   if (actionId !== undefined) await press(world, actionId);
-  else await choose(world, 'watch:push ', world.slack.ephemerals(TEAM, PEOPLE.admin).at(-1) ?? {});
+  else await choose(world, 'watch:push ', offer);
   await world.slack.until(() => ann.openView()?.content.callback_id === 'watch.push');
   const question = JSON.stringify(ann.openView()?.content);
   const answer = await ann.submit('watch.push', {});
@@ -61,7 +66,10 @@ export async function hearWithinSeconds(world: TestWorld) {
 }
 
 export async function watchPushed(world: TestWorld, permalink = 'storefront'): Promise<void> {
+  const before = offers(world).length;
   await say(world, `watch ${permalink} all`);
+  // After a kill, the answer to the line before may come again.
+  await world.slack.until(() => offers(world).length > before, { what: 'an answer that offers it' });
   await hearWithinSeconds(world);
   await world.slack.until(() => latest(world).includes(PUSHED), { what: 'the answer' });
 }
