@@ -1,6 +1,7 @@
 import type { Button } from '@slack/types';
 import type { Message } from '../../core/message.ts';
 import {
+  capitalised,
   code,
   count,
   dateTime,
@@ -28,13 +29,14 @@ const MAX_NAMED = 10;
 export function invoicesMessage(account: string, invoices: readonly Invoice[]): Message {
   if (invoices.length === 0) return say(`The account ${code(account)} has no invoices yet.`);
   const unpaid = invoices.filter(isUnpaid);
-  const state = unpaid.length === 0 ? 'all paid' : `${unpaid.length} unpaid`;
+  const amount = `${count(invoices.length, 'invoice')} of`;
+  const state = describePayment(invoices.length, unpaid.length);
   const rows = invoices.map(drawInvoiceRow);
   return {
-    text: `${count(invoices.length, 'invoice')} of ${code(account)}, ${state}`,
+    text: `${amount} ${code(account)}, ${state}${unpaidNames(unpaid)}`,
     blocks: [
-      header(`Invoices of ${sanitize(account, 60)}`),
-      section(`${count(invoices.length, 'invoice')}, ${state}${unpaidNames(unpaid)}`),
+      header(`${amount} ${sanitize(account, 60)}`),
+      section(`${capitalised(state)}${unpaidNames(unpaid)}`),
       ...table('Invoices', INVOICE_COLUMNS, rows),
       ...buttons(...wanted(invoices).map((invoice) => pdfButton(account, invoice))),
       ...(wanted(invoices).length < invoices.length
@@ -43,6 +45,14 @@ export function invoicesMessage(account: string, invoices: readonly Invoice[]): 
       context('A PDF is sent to you alone, by direct message.'),
     ],
   };
+}
+
+/** "all paid", "2 unpaid", "both unpaid" */
+function describePayment(all: number, unpaid: number): string {
+  if (unpaid > 0 && unpaid < all) return `${unpaid} unpaid`;
+  const state = unpaid === 0 ? 'paid' : 'unpaid';
+  if (all === 1) return state;
+  return `${all === 2 ? 'both' : 'all'} ${state}`;
 }
 
 export function invoiceSentMessage(account: string, number: number): Message {
@@ -136,17 +146,13 @@ export function noticeCount(news: readonly InvoiceNews[]): string {
 }
 
 function noticeMessage(account: string, news: readonly InvoiceNews[]): Message {
+  if (news.length === 0) return say(`Invoices of ${code(account)} that could not be read`);
+  const lines = news.map((one) => `${noticeText(account, one)}. ${describeDetails(one)}`);
   return {
-    text:
-      news.length === 0
-        ? `Invoices of ${code(account)} that could not be read`
-        : truncateMarkup(news.map((one) => noticeText(account, one)).join('\n'), LIMITS.messageText),
-    blocks: [
-      ...news.map((one) =>
-        section(`${noticeText(account, one)}${describeDetails(one)}`, pdfButton(account, one.invoice)),
-      ),
-      context(`Invoices of ${code(account)}`),
-    ],
+    text: truncateMarkup(lines.join('\n'), LIMITS.messageText),
+    blocks: news.map((one) =>
+      section(`${noticeText(account, one)}\n${describeDetails(one)}`, pdfButton(account, one.invoice)),
+    ),
   };
 }
 
@@ -172,13 +178,11 @@ function noticeText(account: string, news: InvoiceNews): string {
 function describeDetails({ invoice }: InvoiceNews): string {
   const { created_at, kind, paid_at, vat } = invoice;
   const details = [
-    [kind && mrkdwn(kind.replaceAll('_', ' '), 40), `of ${dateName(documentDay(created_at))}`]
-      .filter(Boolean)
-      .join(' '),
+    `${kind && `${mrkdwn(kind.replaceAll('_', ' '), 40)} `}of ${dateName(documentDay(created_at))}`,
     vat !== null && `VAT ${mrkdwn(money(vat, invoice.currency))}`,
     paid_at !== null && `paid ${dateName(documentDay(paid_at))}`,
   ];
-  return `\n${details.filter(Boolean).join(', ')}`;
+  return capitalised(details.filter(Boolean).join(', '));
 }
 
 /** The person who set the notices up, the time, and the latest result. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { countCurrencyDigits, type Decimal, readCurrency, writeDecimal } from '../../core/amount.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
-import { code, count, listFirst, mrkdwn, sanitize, truncateMarkup } from '../../core/mrkdwn.ts';
+import { code, count, joinFirst, listFirst, mrkdwn, sanitize, truncateMarkup } from '../../core/mrkdwn.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import {
   type AccountInvoice,
@@ -42,19 +42,15 @@ export const MAX_PDFS = 24;
 /** Longer tables would hide the sums. The CSV has all rows. */
 const MAX_ROWS = 60;
 const MAX_NAMED = 5;
+const MAX_ACCOUNTS = 10;
 
 /** Sums for each account and currency, and the invoices. */
 export function periodMessage({ ask, all, accounts, failures, skipped }: FoundInvoices): Message {
   const title = nameAsk(ask);
   const failed = failures.map(({ account, words }) => `${code(account)}: ${words}`);
   if (all.length === 0) {
-    const where =
-      accounts.length === 0
-        ? ''
-        : ` in ${listFirst(
-            accounts.map((name) => code(name)),
-            10,
-          )}`;
+    const names = accounts.map((name) => code(name));
+    const where = names.length === 0 ? '' : ` in ${joinFirst(names, MAX_ACCOUNTS)}`;
     return withSkipped(say(`${title}: none${where}.`, ...notes(...failed)), skipped);
   }
   const lines = [...describeSums(all, ask), ...failed];
@@ -131,10 +127,11 @@ export function writeSums({ ask, all, failures }: FoundInvoices) {
 
 function describeSums(all: readonly AccountInvoice[], ask: InvoiceAsk): string[] {
   const sums = sumByAccount(all);
-  const accounts = new Set(sums.map(({ account }) => account));
   const lines = sums.map((sum) => `${code(sum.account)}: ${describeSum(sum, ask)}`);
-  if (accounts.size < 2) return lines;
-  return [...lines, ...sumTogether(all).map((sum) => `*Together*: ${describeSum(sum, ask)}`)];
+  const isShared = ({ currency }: InvoiceSum): boolean =>
+    new Set(sums.filter((sum) => sum.currency === currency).map(({ account }) => account)).size > 1;
+  const shared = sumTogether(all).filter(isShared);
+  return [...lines, ...shared.map((sum) => `*Together*: ${describeSum(sum, ask)}`)];
 }
 
 function describeSum(sum: InvoiceSum, { isUnpaid }: InvoiceAsk): string {

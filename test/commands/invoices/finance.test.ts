@@ -94,7 +94,7 @@ describe('what finance asks', () => {
     [
       'a week without any',
       'invoices last week',
-      ['Invoices, Nov 9, 2026 to Nov 15, 2026: none in `acme`, `globex`'],
+      ['Invoices, Nov 9, 2026 to Nov 15, 2026: none in `acme` and `globex`'],
     ],
   ] as const)('%s: %s', async ([, line, words], { world }) => {
     const answer = await ask(world, `/deckhand ${line}`, 'admin');

@@ -156,7 +156,7 @@ plain('a credit note and an invoice of 0.00 are told, and never reminded of', as
   await pass(1);
   await world.slack.until(() => lines(world).length === 1);
   expect(lines(world)[0]).toMatch(
-    /^New credit note 3001 of acme: -120\.00 EUR\. New credit note 3002 of acme: 15\.00 EUR\. New invoice 3003 of acme: 0\.00 EUR, nothing to pay\./,
+    /^New credit note 3001 of acme: -120\.00 EUR\. Credit note of .* New credit note 3002 of acme: 15\.00 EUR\. Refund of .* New invoice 3003 of acme: 0\.00 EUR, nothing to pay\. Subscription of /,
   );
   await pass(16);
   expect(lines(world)).toHaveLength(1);
