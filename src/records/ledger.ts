@@ -228,7 +228,7 @@ async function takeTest(
   request: string,
   now: number,
 ): Promise<void> {
-  const { account, project, name } = tested;
+  const { account, project, permalink, name } = tested;
   const before = (await standings.get(account, project))?.unreachable ?? [];
   if (before.length === 0 && results.items.every(({ isReachable }) => isReachable)) return;
   const { after, changes } = addResults(before, results);
@@ -236,7 +236,8 @@ async function takeTest(
     const end = event === REACHABLE ? { since, tests, ...(owner === undefined ? {} : { owner }) } : {};
     const test = { key, title, ...(reason === undefined ? {} : { reason }), ...end };
     const mark = `test ${request} ${key}`;
-    return { mark, at: results.at, readAt: now, event, project, name: name.slice(0, MAX_NAME), test };
+    const of = { project, ...(permalink === undefined ? {} : { permalink }), name: name.slice(0, MAX_NAME) };
+    return { mark, at: results.at, readAt: now, event, ...of, test };
   });
   const head = await documents.get(nameHead(account));
   // The entries first: a repeat after a kill finds them by their marks.

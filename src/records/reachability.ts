@@ -80,6 +80,7 @@ export function addResults(
 /** An ended outage of parts of a project. Times are milliseconds since the epoch. */
 export interface Outage {
   name: string;
+  permalink: string | undefined;
   titles: string[];
   since: number;
   endedAt: number;
@@ -94,6 +95,7 @@ export function listOutages(
     at: number;
     project: string;
     name?: string | undefined;
+    permalink?: string | undefined;
     test?: ItemChange | undefined;
   }>,
 ): Outage[] {
@@ -109,6 +111,7 @@ export function listOutages(
     return [
       {
         name: first.name ?? first.project,
+        permalink: first.permalink,
         titles: tests.map(({ title }) => title),
         since,
         endedAt: first.at,

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { describeMessage } from '../../src/core/message-text.ts';
+import type { KnownActivity } from '../../src/records/ledger.ts';
+import type { Digest } from '../../src/records/schedules.ts';
+import type { DeploymentsBar } from '../../src/service/activity.ts';
 import type { Invoice } from '../../src/service/invoices.ts';
+import {
+  type DigestFrame,
+  digestMessage,
+  type ReportedAccount,
+} from '../../src/views/digests/digest-message.ts';
 import { invoiceNotices, invoicesMessage } from '../../src/views/invoices/invoice-messages.ts';
 import { periodMessage } from '../../src/views/invoices/period-message.ts';
 
@@ -66,5 +74,65 @@ describe('invoices, as a phone shows them', () => {
 
   it('none in two accounts', () => {
     expect(describeMessage(periodMessage(find([])))).toBe('Invoices: none in acme and globex.');
+  });
+});
+
+describe('a digest, as a phone shows it', () => {
+  const AT = Date.parse('2026-03-02T10:12:00Z');
+  const project = { identifier: 'p-1', permalink: 'shop', name: 'Shop' };
+  const digest: Digest = {
+    ...{ id: 'd1', requestId: 'r', channel: 'C1', createdBy: 'U1', createdAt: AT, state: { kind: 'active' } },
+    ...{ kind: 'digest', cadence: { kind: 'daily', time: '09:00' }, zone: 'UTC', skipQuiet: false },
+    range: 'since_last',
+  };
+  const bar = (failed: number): DeploymentsBar => ({ day: '2026-03-02', succeeded: 1, failed, cancelled: 0 });
+  const report = (account: string, more: Partial<ReportedAccount> = {}, bars: DeploymentsBar[] = []) => {
+    const activity: KnownActivity = { events: [], stats: undefined, since: undefined, gaps: [] };
+    const data = { zone: 'UTC', bars, isTruncated: false };
+    return { kind: 'reported' as const, account, activity, data, from: AT, ...more };
+  };
+  const text = (reports: Parameters<typeof digestMessage>[1], frame: Partial<DigestFrame> = {}) =>
+    describeMessage(digestMessage({ digest, ...frame }, reports)).replace(/<!date[^|]*\|([^>]*)>/g, '$1');
+
+  it('says once that nothing was deployed', () => {
+    expect(text([report('acme')]).match(/no deployments/gi)).toHaveLength(1);
+    expect(
+      text([report('acme')], { digest: { ...digest, range: 'last_7_days' } }).match(/no deployments/gi),
+    ).toHaveLength(1);
+  });
+
+  it('names itself before it says that it is late, and each account in a sentence of its own', () => {
+    const failed = { kind: 'failed' as const, account: 'acme', reason: 'The key was revoked.' };
+    expect(text([failed, report('beacon', {}, [bar(0)])], { lateSince: AT })).toMatch(
+      /^Deployment digest, since the last digest\. Late: this was due 2026-03-02 10:12 UTC\. acme: The key was revoked\. beacon: 1 deployment: 1 succeeded\. /,
+    );
+  });
+
+  it('compares as many deployments in a sentence', () => {
+    const figures = {
+      total_deployments: 0,
+      total_deployments_delta: 0,
+      success_rate: null,
+      success_rate_delta: null,
+    };
+    const activity = { events: [], stats: undefined, since: undefined, gaps: [], figures };
+    expect(text([report('acme', { activity })], { digest: { ...digest, project } })).toContain(
+      ' Since 2026-03-02 10:12 UTC: as many deployments as in the same length of time before. ',
+    );
+  });
+
+  it('says what has been failing', () => {
+    const failing = {
+      kind: 'deployments',
+      project: 'p-1',
+      name: 'Shop',
+      permalink: 'shop',
+      since: AT,
+    } as const;
+    const of = (titles: string[]) => text([report('acme', { failing: [{ ...failing, titles }] })]);
+    expect(of(['web-1', 'web-2'])).toContain(
+      'Still failing. Shop: deployments to web-1 and web-2 have been failing since 2026-03-02 10:12 UTC.',
+    );
+    expect(of([])).toContain('Shop: deployments have been failing since 2026-03-02 10:12 UTC.');
   });
 });

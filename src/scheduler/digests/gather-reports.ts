@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { findDelivered } from '../../cards/deliver.ts';
 import { AccountFailure, AccountKeyUnreadable } from '../../core/errors.ts';
-import { bold } from '../../core/mrkdwn.ts';
+import { bold, code } from '../../core/mrkdwn.ts';
 import { type ProjectRef, projectId } from '../../core/project-ref.ts';
 import { previousOccurrence } from '../../core/time/cron.ts';
 import {
@@ -80,7 +80,7 @@ async function readReport(
         : await readRange(workspace, { ...digest, range }, reading);
     if (project !== undefined && activity.events.length === 0) {
       const current = await findCurrentProject(workspace.projects, account, project);
-      if (current === undefined) return gone(account, project);
+      if (current === undefined) return gone(workspace, account, project);
     }
     const data = countByDay({ range: days, zone }, activity, now);
     const unlisted = unlistedFailures(activity);
@@ -208,8 +208,9 @@ function findFirst(begin: number, marks: Readonly<Record<string, Mark>>, { creat
   return Math.max(begin, Math.min(lastAt, createdAt));
 }
 
-function gone({ name: account }: Account, { name }: ProjectRef): Gathered {
-  return { kind: 'failed', account, reason: `${bold(name)} is no longer listed.`, isGone: true };
+function gone({ word }: Workspace, { name: account }: Account, { name }: ProjectRef): Gathered {
+  const next = `Choose another project with ${code(`${word} digest edit`)}.`;
+  return { kind: 'failed', account, reason: `${bold(name)} is no longer listed. ${next}`, isGone: true };
 }
 
 /** How far a digest has reported. Its first one begins one cadence before it. Pure. */

@@ -28,7 +28,7 @@ import {
 } from '../../service/activity.ts';
 import { dayName, roughly } from '../blocks/formats.ts';
 import { packed } from '../blocks/lists.ts';
-import { button, buttons, context, header, section } from '../blocks/make-blocks.ts';
+import { button, buttons, context, header, notes, section } from '../blocks/make-blocks.ts';
 import { projectLink, serverLink } from '../blocks/page-links.ts';
 import { outcomeIcon, outcomeWords, percentage, rounded } from './chart.ts';
 
@@ -136,7 +136,7 @@ function drawFigures(
   // The service's own figures are those of the whole account, and of its own ranges.
   if (query.project !== undefined || query.people !== undefined || !isServiceRange(query.range))
     return [
-      section(outcomeWords(activity.events)),
+      section(capitalised(outcomeWords(activity.events))),
       ...figureBlocks(activity.figures, rangeWords(query.range).compared),
       ...recoveryBlocks(recovery, rangeWords(query.range).compared),
       ...drawn,
@@ -282,7 +282,7 @@ function drawActivityButtons(query: ActivityAsk, pages: number, isShared: boolea
 
 /** The name of a range, and the period that its deltas compare with (API 4.9, docs/service-api.md). */
 const RANGE_WORDS = {
-  since_last: { name: 'since the last digest', compared: 'as much time before' },
+  since_last: { name: 'since the last digest', compared: 'the same length of time before' },
   today: { name: 'today', compared: 'the same part of yesterday' },
   last_7_days: { name: 'the last 7 days', compared: 'the 7 days before' },
   last_30_days: { name: 'the last 30 days', compared: 'the 30 days before' },
@@ -349,8 +349,8 @@ export function figureBlocks(
     typeof rate === 'number' && `success rate ${percentage(rate)}${by ? ` ${change(by, ' points')}` : ''}`,
     isCompared && (more === 0 && !by ? `as in ${compared}` : `against ${compared}`),
   ].filter((part) => part !== false);
-  const lines = [scope, capitalised(parts.join(', '))].filter(Boolean);
-  return lines.length === 0 ? [] : [context(...lines)];
+  const words = parts.join(', ').replace('deployments, as', 'deployments as');
+  return notes(capitalised([scope, words].filter(Boolean).join(': ')));
 }
 
 /**

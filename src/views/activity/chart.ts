@@ -48,7 +48,7 @@ export function outcomeWords(events: readonly ActivityEvent[]): string {
 
 function amountWords(amountOf: (outcome: Outcome) => number): string {
   const total = OUTCOMES.reduce((sum, outcome) => sum + amountOf(outcome), 0);
-  if (total === 0) return 'No deployments';
+  if (total === 0) return 'no deployments';
   return `${rounded(total)} ${total === 1 ? 'deployment' : 'deployments'}: ${countedWords(amountOf)}`;
 }
 

@@ -14,7 +14,6 @@ import { findProjectPage, type Pages } from '../../core/service-pages.ts';
 import { DIGEST_RANGES } from '../../core/time/range.ts';
 import type { Subject } from '../../records/episodes.ts';
 import type { KnownActivity } from '../../records/ledger.ts';
-import type { Outage } from '../../records/reachability.ts';
 import type { RecoveryFigures } from '../../records/recoveries.ts';
 import type { Digest } from '../../records/schedules.ts';
 import {
@@ -115,12 +114,9 @@ function drawDigest(frame: DigestFrame, reports: readonly AccountReport[], chart
   const late = lateSince === undefined ? [] : [`:hourglass: Late: this was due ${dateTime(lateSince)}.`];
   const summaries = reports.map((report) => describeReport(report, digest));
   const rest = summaries.slice(MAX_IN_FULL);
-  const summary = joinLinesWithin(summaries, 1000).replaceAll('\n', '; ');
+  const lines = [...late, joinLinesWithin(summaries, 1000)];
   return {
-    text: truncateMarkup(
-      `${late.join('')} Deployment digest, ${range}. ${summary}`.trim(),
-      LIMITS.messageText,
-    ),
+    text: truncateMarkup(`Deployment digest, ${range}\n${lines.join('\n')}`, LIMITS.messageText),
     blocks: [
       header(`Deployment digest, ${range}`),
       ...late.map((text) => context(text)),
@@ -138,6 +134,7 @@ function describeReport(report: AccountReport, digest: Digest): string {
   const name = subjectWords(report.account, digest.project);
   const { total_deployments: total, success_rate: rate } = report.activity.stats ?? {};
   const waiting = report.waiting === undefined ? '' : `. ${report.waiting}`;
+  if (isQuiet(report.activity, report.data)) return `${name}: no deployments in this period${waiting}`;
   if (digest.project !== undefined || typeof total !== 'number')
     return `${name}: ${totalWords(report.data)}${waiting}`;
   const succeeded = typeof rate === 'number' ? `, ${percentage(rate)} succeeded` : '';
@@ -160,8 +157,8 @@ function reportBlocks(
     section(isOwn ? name : `${name}: ${totalWords(report.data)}`),
     ...drawFigures(report, digest),
     ...recoveryBlocks(report.recovery, compared),
-    ...drawFailures(report, FAILURES_ROOM / amount, pages),
-    ...drawOutages(report.activity.outages ?? [], FAILURES_ROOM / amount),
+    ...drawFailures(report, FAILURES_ROOM / amount, pages, isOwn),
+    ...drawOutages(report, FAILURES_ROOM / amount, pages),
     ...drawStillFailing(report, FAILURES_ROOM / amount, pages),
     ...(report.waiting === undefined ? [] : [section(`:package: ${report.waiting}.`)]),
     ...(chart ? [chart] : []),
@@ -177,15 +174,20 @@ function drawFigures({ activity, from }: ReportedAccount, { project, range }: Di
   return figureBlocks(activity.figures, rangeWords(range).compared, scope);
 }
 
-/** Failed deployments of the range, by project. The thread lists each of them. */
+/**
+ * Failed deployments of the range, by project. The thread lists each of them.
+ * @param isOwn true if the title does not say how many deployments there were
+ */
 function drawFailures(
   { account, activity, data, unlisted }: ReportedAccount,
   room: number,
   pages: Pages | undefined,
+  isOwn: boolean,
 ): KnownBlock[] {
   const groups = groupFailures(activity.events);
   if (groups.length === 0 && unlisted !== undefined) return [section(`:x: *${unlisted}*`)];
-  if (groups.length === 0) return [context(noFailures(activity, data))];
+  if (groups.length === 0 && isQuiet(activity, data)) return notes(isOwn && NO_DEPLOYMENTS);
+  if (groups.length === 0) return [context(noFailures(activity))];
   const amount = groups.reduce((sum, { failed }) => sum + failed, 0);
   const title = `*${unlisted ?? count(amount, 'failed deployment')}*`;
   const lines = groups.map((group) => failuresLine(group, account, pages));
@@ -193,14 +195,19 @@ function drawFailures(
 }
 
 /** "Storefront: web-1 was unreachable for 3 h 4 min, until 14:02: No route to host. @ana was on it." */
-function drawOutages(outages: readonly Outage[], room: number): KnownBlock[] {
+function drawOutages(
+  { account, activity: { outages = [] } }: ReportedAccount,
+  room: number,
+  pages: Pages | undefined,
+): KnownBlock[] {
   if (outages.length === 0) return [];
-  const lines = outages.toReversed().map(({ name, titles, since, endedAt, reason, owner }) => {
+  const lines = outages.toReversed().map(({ name, permalink, titles, since, endedAt, reason, owner }) => {
+    const where = linkName(mrkdwn(name, 60), findProjectPage(pages, { account, permalink }));
     const was = `${nameParts(titles)} ${titles.length === 1 ? 'was' : 'were'} unreachable`;
     const why = reason === undefined ? '' : `: ${mrkdwn(reason, 150)}`;
     const who = owner === undefined ? '' : ` <@${owner}> was on it.`;
     const time = `for ${roughly(endedAt - since)}, until ${dateTime(endedAt)}`;
-    return `:large_green_circle: ${mrkdwn(name, 60)}: ${toSentence(`${was} ${time}${why}`)}${who}`;
+    return `:large_green_circle: ${where}: ${toSentence(`${was} ${time}${why}`)}${who}`;
   });
   return [
     section(`*${count(outages.length, 'outage')}*\n${joinLinesWithin(lines, room, 'earlier outages')}`),
@@ -214,10 +221,10 @@ function drawStillFailing(
 ): KnownBlock[] {
   if (failing.length === 0) return [];
   const lines = failing.map(({ kind, name, permalink, titles, since, reason, owner }) => {
-    const on = titles.length === 0 ? '' : ` on ${nameParts(titles)}`;
+    const to = titles.length === 0 ? '' : ` to ${nameParts(titles)}`;
     const what =
       kind === 'deployments'
-        ? `deployments fail${on}`
+        ? `deployments${to} have been failing`
         : `${nameParts(titles)} ${titles.length === 1 ? 'is' : 'are'} unreachable`;
     const why = reason === undefined ? '' : `: ${mrkdwn(reason, 150)}`;
     const who = owner === undefined ? '' : ` <@${owner}> is on it.`;
@@ -231,7 +238,7 @@ function nameParts(titles: readonly string[]): string {
   return joinFirst(titles.map((title) => mrkdwn(title === 'Repository' ? 'the repository' : title, 40)));
 }
 
-/** "Billing API: 8 failed, last by Grace Park, passing again" */
+/** "Billing API: 8 failed, last by Grace Park, passing again", "Storefront: 1 failed, by Kim" */
 function failuresLine(
   { failed, last, isPassing }: ProjectFailures,
   account: string,
@@ -239,17 +246,21 @@ function failuresLine(
 ): string {
   const { name, permalink } = last.project ?? {};
   const icon = isPassing ? ':large_green_circle:' : ':x:';
-  const author = last.user === null ? '' : `, last by ${mrkdwn(last.user, 30)}`;
+  const author = last.user === null ? '' : `, ${failed === 1 ? 'by' : 'last by'} ${mrkdwn(last.user, 30)}`;
   const page = findProjectPage(pages, { account, permalink: permalink || undefined });
   const where = name || permalink ? linkName(mrkdwn(name || permalink, 60), page) : 'No project';
   return `${icon} ${where}: ${failed} failed${author}${isPassing ? ', passing again' : ''}`;
 }
 
-function noFailures(activity: KnownActivity, data: DeploymentsData): string {
-  const { stats, since, gaps, unread } = activity;
+const NO_DEPLOYMENTS = ':zzz: No deployments in this period.';
+
+function isQuiet({ stats }: KnownActivity, data: DeploymentsData): boolean {
+  return countDeployments(data) === 0 && !(stats?.total_deployments ?? 0);
+}
+
+function noFailures(activity: KnownActivity): string {
+  const { since, gaps, unread } = activity;
   const isWhole = since === undefined && gaps.length === 0 && unread === undefined;
-  const isQuiet = countDeployments(data) === 0 && !(stats?.total_deployments ?? 0);
-  if (isQuiet) return ':zzz: No deployments in this period.';
   if (isWhole || excludeFailures(activity)) return ':white_check_mark: No failed deployments.';
   return ':information_source: No failed deployments in the events we can see.';
 }

@@ -46,7 +46,7 @@ describe('a digest', () => {
     expect(shown()).toContain('*Success rate*\\n50 %  ▼ 50 points');
     expect(shown()).toContain('Compared with the 7 days before');
     expect(shown()).toContain('*1 failed deployment*');
-    expect(shown()).toContain('/projects/storefront|Storefront>: 1 failed, last by Kim, passing again');
+    expect(shown()).toContain('/projects/storefront|Storefront>: 1 failed, by Kim, passing again');
     expect(shown()).not.toContain('Late');
     expect(`${world.posted()[0]?.text} ${shown()}`).not.toContain('<@');
     const chart = world.posted()[0]?.blocks?.find(({ type }) => type === 'data_visualization');

@@ -97,7 +97,7 @@ describe('a digest since the last one', () => {
     expect(await listed()).toEqual([[1], [2, 3], [5]]);
     const tuesday = JSON.stringify(world.posted()[2]?.blocks);
     expect(tuesday).toContain(
-      'As many deployments, success rate 100 % ▲ 100 points, against as much time before',
+      'as many deployments, success rate 100 % ▲ 100 points, against the same length of time before',
     );
   });
 
@@ -249,7 +249,8 @@ describe('a digest since the last one', () => {
     await world.say('digest add daily 09:00 UTC --project storefront');
     await pass(HOUR);
     const [storefront] = world.service.world.state.accounts.get(ACCOUNT)?.projects ?? [];
-    const project = { account: ACCOUNT, project: storefront?.identifier ?? '', name: 'Storefront' };
+    const { identifier = '' } = storefront ?? {};
+    const project = { account: ACCOUNT, project: identifier, name: 'Storefront', permalink: 'storefront' };
     /** A test of two servers, those of which are reachable. */
     const test = (request: string, reachable: string[], owner?: string) =>
       ledger.noteTest(
@@ -288,10 +289,10 @@ describe('a digest since the last one', () => {
     await pass(20 * HOUR);
     const shown = JSON.stringify(world.posted().at(-1)?.blocks);
     expect(shown).toMatch(
-      /\*1 outage\*\\n:large_green_circle: Storefront: web-1 and web-2 were unreachable for 3 h 2 min, until <!date[^>]*>: No route to host\. Is the firewall open\? <@U0BEN> was on it\./,
+      /\*1 outage\*\\n:large_green_circle: <[^|]*\/projects\/storefront\|Storefront>: web-1 and web-2 were unreachable for 3 h 2 min, until <!date[^>]*>: No route to host\. Is the firewall open\? <@U0BEN> was on it\./,
     );
     expect(shown).toMatch(
-      /\*Still failing\*\\n:rotating_light: Storefront: web-2 is unreachable since <!date[^>]*>: No route to host\. Is the firewall open\?"/,
+      /\*Still failing\*\\n:rotating_light: <[^|]*\/projects\/storefront\|Storefront>: web-2 is unreachable since <!date[^>]*>: No route to host\. Is the firewall open\?"/,
     );
     expect(shown).not.toContain('Billing');
     await pass(DAY);
@@ -311,7 +312,7 @@ describe('a digest since the last one', () => {
     }
     await pass(DAY);
     const shown = JSON.stringify(world.posted().at(-1)?.blocks);
-    expect(shown).toContain('Storefront: web-2 was unreachable for ');
-    expect(shown).toMatch(/Still failing.*Billing API>: deployments fail on .* since <!date/);
+    expect(shown).toContain('|Storefront>: web-2 was unreachable for ');
+    expect(shown).toMatch(/Still failing.*Billing API>: deployments to .* have been failing since <!date/);
   });
 });

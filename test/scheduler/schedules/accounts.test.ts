@@ -151,7 +151,7 @@ describe('the schedules of an account', () => {
     await world.untilPosted(1);
     const shown = JSON.stringify(world.posted()[0]?.blocks);
     expect(shown).toContain('`acme`  :warning: The key of the account `acme` was revoked or rotated');
-    expect(shown).toContain('`beacon`: No deployments');
+    expect(shown).toContain('`beacon`: no deployments');
     await world.slack.until(() => dms().length > 0);
     await untilStates('active paused');
     expect(dms()).toHaveLength(1);
