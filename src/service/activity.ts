@@ -210,12 +210,13 @@ export function readEventTime({ at, created_at }: ActivityEvent): number {
 /** Maximum number of servers of an event. */
 const MAX_SERVERS = 100;
 
-/** Reads the first names of a list, or one bare name. */
+/** Reads the first names of a list, or of a text such as "web-1, web-2". */
 function readNames(value: unknown): string[] {
-  const items: unknown[] = Array.isArray(value) ? value.slice(0, MAX_SERVERS) : [value];
+  const list: unknown = typeof value === 'string' ? value.split(',', MAX_SERVERS) : value;
+  const items: unknown[] = Array.isArray(list) ? list.slice(0, MAX_SERVERS) : [list];
   return items
     .map((item) => (isObject(item) ? item.name : item))
-    .filter((item): item is string => typeof item === 'string' && item !== '');
+    .flatMap((item) => (typeof item === 'string' && item.trim() !== '' ? [item.trim()] : []));
 }
 
 /** The events of a project. */

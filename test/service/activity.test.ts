@@ -62,6 +62,11 @@ test.each<[string, object, object]>([
     { properties: { end_ref: 'a', servers: 'web-1' } },
     { end_ref: 'a', servers: ['web-1'] },
   ],
+  [
+    'several servers as text',
+    { properties: { end_ref: 'a', servers: 'web-1, web-2' } },
+    { end_ref: 'a', servers: ['web-1', 'web-2'] },
+  ],
   ['no properties', { properties: null }, { end_ref: null, servers: [] }],
   [
     'odd values in them',
