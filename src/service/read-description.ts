@@ -31,7 +31,7 @@ export function readOperations(document: unknown): Described | undefined {
     for (const [operation, part] of findOperations(item, paths)) {
       if (Object.hasOwn(described, operation)) continue;
       described[operation] = listRequired(schemas, item, part, listWrappers(operation));
-      for (const key of listExtraFields(schemas, part, operation)) described[key] = [];
+      for (const key of listExtraFields(schemas, item, part, operation)) described[key] = [];
     }
   }
   return described;
@@ -66,22 +66,31 @@ function normalizePath(path: string): string {
 
 /** Required fields of the query and the body. A field in a wrapper is named as `wrapper.field`. */
 function listRequired(schemas: Schemas, item: Part, operation: Part, wrappers: readonly string[]): string[] {
-  const all = [...listAt(operation.parameters), ...listAt(item.parameters)];
-  const parameters = all.slice(0, MAX_ENTRIES).map((one) => schemas.resolve(one));
-  const content = readContent(schemas.resolve(operation.requestBody).content);
-  const bodies = [content, ...parameters.filter((one) => one.in === 'body').map(({ schema }) => schema)];
   const fields = [
-    ...parameters.filter(isRequiredField).map(({ name }) => String(name)),
-    ...bodies.flatMap((body) => listBodyFields(schemas, body, wrappers)),
+    ...listParameters(schemas, item, operation)
+      .filter(isRequiredField)
+      .map(({ name }) => String(name)),
+    ...listBodies(schemas, item, operation).flatMap((body) => listBodyFields(schemas, body, wrappers)),
   ];
   return [...new Set(fields)].slice(0, MAX_FIELDS).map((field) => field.slice(0, MAX_FIELD_LENGTH));
 }
 
+function listParameters(schemas: Schemas, item: Part, operation: Part): Part[] {
+  const all = [...listAt(operation.parameters), ...listAt(item.parameters)];
+  return all.slice(0, MAX_ENTRIES).map((one) => schemas.resolve(one));
+}
+
+/** Schemas of the body. OpenAPI 2 has it among the parameters. */
+function listBodies(schemas: Schemas, item: Part, operation: Part): unknown[] {
+  const inBody = listParameters(schemas, item, operation).filter((one) => one.in === 'body');
+  return [readContent(schemas.resolve(operation.requestBody).content), ...inBody.map(({ schema }) => schema)];
+}
+
 /** Keys of the extra fields in a body, beside its other fields or in the object around them. */
-function listExtraFields(schemas: Schemas, part: Part, operation: string): string[] {
+function listExtraFields(schemas: Schemas, item: Part, part: Part, operation: string): string[] {
   const extra = EXTRA_FIELDS.filter((field) => field.operation === operation);
   if (extra.length === 0) return [];
-  const { extras, wrapped } = schemas.read(readContent(schemas.resolve(part.requestBody).content));
+  const { extras, wrapped } = merge(listBodies(schemas, item, part).map((body) => schemas.read(body)));
   const listed = extra.filter(({ name, wrapper }) => {
     const inner = [...(wrapped.get(wrapper) ?? [])].map((one) => schemas.read(one));
     return extras.has(name) || inner.some((schema) => schema.extras.has(name));

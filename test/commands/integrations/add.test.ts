@@ -162,6 +162,18 @@ const FLAGLESS: ReadonlyArray<[description: string, answer: object]> = [
   ['a hostile description', { status: 200, body: describeFlag(['post', 'patch'], 'send_on_check_failed') }],
 ];
 
+/** As OpenAPI 2 does: the body is a parameter. */
+function describeFlagInParameters(): object {
+  const integration = { properties: { send_on_check_failed: { type: 'boolean' } } };
+  const parameters = [{ name: 'body', in: 'body', schema: { $ref: '#/definitions/Change' } }];
+  const path = '/projects/{project}/integrations';
+  return {
+    swagger: '2.0',
+    paths: { [path]: { post: { parameters } }, [`${path}/{id}`]: { parameters, patch: {} } },
+    definitions: { Change: { properties: { integration } } },
+  };
+}
+
 /** @param flag the schema of the flag */
 function describeFlag(methods: readonly string[], flag: unknown = { type: 'boolean' }): object {
   const integration = { properties: { send_on_check_failed: flag } };
@@ -206,6 +218,11 @@ describe('the flag for failed checks', () => {
       { integration: { send_on_failure: true, send_on_check_failed: false } },
     ]);
     await world.slack.until(() => me.told().at(-1)?.includes('the notice of a failed check') === true);
+  });
+
+  it('is offered if an OpenAPI 2 document describes it', async () => {
+    world.service.faults.add({ path: '/docs.json', status: 200, body: describeFlagInParameters() });
+    expect(await openForm()).toContain('When a check after a deployment fails');
   });
 
   it.each(FLAGLESS)('is neither shown nor sent with %s', async (_, answer) => {
