@@ -18,8 +18,11 @@ export const pushAction = defineButton(ScheduleButton, {
   actionId: 'watch:push',
   async handle({ id }, context) {
     const { watch } = await findPushable(context, id);
-    const { channel } = context.invocation;
-    return { kind: 'modal', view: pushModal({ id, account: watch.account, channel }, watch) };
+    const { invocation, workspace } = context;
+    const account = await workspace.accounts.get(watch.account);
+    const isRemovable = account !== undefined && (await workspace.offered.has(account, 'removal'));
+    const origin = { id, account: watch.account, channel: invocation.channel };
+    return { kind: 'modal', view: pushModal(origin, watch, isRemovable) };
   },
 });
 

@@ -122,12 +122,16 @@ export function watchLines(
 
 export const WATCH_PUSH = 'watch.push';
 
-/** Asks for a confirmation before the service is told to call Deckhand. */
-export function pushModal(origin: WatchOrigin, { project, account }: Watch): ModalView {
+/**
+ * Asks for a confirmation before the service is told to call Deckhand.
+ * @param isRemovable true if Deckhand can remove integrations at the service
+ */
+export function pushModal(origin: WatchOrigin, { project, account }: Watch, isRemovable: boolean): ModalView {
   const name = bold(project?.name ?? '', 60);
   const text = `Deckhand will set up an integration named *Deckhand* for ${name} in ${code(account)}. The service then calls Deckhand when a deployment starts, succeeds or fails, so channels hear of it in seconds instead of a minute.`;
-  const end =
-    'When its last watch is removed, the integration is switched off. Only the service itself can delete it.';
+  const end = isRemovable
+    ? 'When its last watch is removed, Deckhand removes the integration.'
+    : 'When its last watch is removed, the integration is switched off. Only the service itself can delete it.';
   return modal(WATCH_PUSH, 'Hear within seconds', { submit: 'Set it up', metadata: origin }, [
     section(text),
     context(end),

@@ -15,6 +15,7 @@ import { test as base, deploy, dms, press, say, untilShown } from '../channel.ts
 import {
   call,
   flags,
+  hearWithinSeconds,
   hook,
   integrations,
   OFF,
@@ -57,6 +58,13 @@ describe('if the service describes removals, an integration for calls', () => {
     await watchPushed(world);
     expect(flags(world)).toEqual(ON);
     expect(dms(world)).toEqual([]);
+  });
+
+  test('is announced as one that Deckhand removes', async ({ world }) => {
+    await say(world, 'watch storefront all');
+    const { question } = await hearWithinSeconds(world);
+    expect(question).toContain('When its last watch is removed, Deckhand removes the integration.');
+    expect(question).not.toContain('switched off');
   });
 
   test('is removed before the account is disconnected', async ({ world }) => {

@@ -58,6 +58,7 @@ describe('hear within seconds', () => {
     refusal.remove();
     const { question } = await hearWithinSeconds(world);
     expect(question).toContain('named *Deckhand*');
+    expect(question).toContain('the integration is switched off');
     await world.slack.until(() => latest(world).includes(PUSHED));
     expect(latest(world)).not.toContain('watch:push');
     expect(integrations(world)).toMatchObject([{ hookType: 'http_req', name: 'Deckhand' }]);
