@@ -56,24 +56,6 @@ const ManagedVps = z.object({
   size: OptionalText,
 });
 
-/** An error, as text or as a record with a message. */
-const Reason = z.union([
-  z.object({ message: NullableText }).transform(({ message }) => message),
-  NullableText,
-]);
-
-/** Fields of a disabled or unreachable server. The API's outline does not have them. */
-const Trouble = {
-  disabled: Flag,
-  enabled: orElse(YesOrNo, true),
-  status: NullableText,
-  last_connection_error: Reason,
-  connection_error: Reason,
-  last_error: Reason,
-  connection_error_message: NullableText,
-  connection_checked_at: NullableTimestamp,
-};
-
 /** Any server: the fields of API 2.9 (docs/service-api.md), and for a managed one the block of API 2.5. */
 export const Server = z
   .object({
@@ -93,30 +75,29 @@ export const Server = z
     host_key: NullableText,
     static_hosting: orElse(StaticHosting, null),
     managed_vps: orElse(ManagedVps, null),
-    ...Trouble,
+    // The API's outline does not have these.
+    enabled: orElse(YesOrNo, true),
+    connection_error_message: OptionalText,
+    connection_checked_at: NullableTimestamp,
   })
-  .transform(
-    ({ disabled, enabled, status, last_connection_error, connection_error, last_error, ...record }) => {
-      const { connection_error_message, connection_checked_at, ...server } = record;
-      const errors = [connection_error_message, last_connection_error, connection_error, last_error];
-      const connectionError = errors.find(Boolean) ?? undefined;
-      const { protocol_type, static_hosting, managed_vps } = server;
-      // The block of the own protocol counts (API 2.5). Services may send an empty one of the other.
-      const isMachine = Boolean(managed_vps) && protocol_type === 'managed_vps';
-      const isSite = Boolean(static_hosting) && !isMachine;
-      return {
-        ...server,
-        name: server.name || server.identifier,
-        ...(isMachine ? { static_hosting: null } : {}),
-        ...(isSite ? { managed_vps: null } : {}),
-        ...defined({
-          isDisabled: disabled || !enabled || status?.toLowerCase() === 'disabled' || undefined,
-          connectionError,
-          connectionCheckedAt: connectionError && (connection_checked_at ?? undefined),
-        }),
-      };
-    },
-  );
+  .transform(({ enabled, connection_error_message, connection_checked_at, ...server }) => {
+    const connectionError = connection_error_message || undefined;
+    const { protocol_type, static_hosting, managed_vps } = server;
+    // The block of the own protocol counts (API 2.5). Services may send an empty one of the other.
+    const isMachine = Boolean(managed_vps) && protocol_type === 'managed_vps';
+    const isSite = Boolean(static_hosting) && !isMachine;
+    return {
+      ...server,
+      name: server.name || server.identifier,
+      ...(isMachine ? { static_hosting: null } : {}),
+      ...(isSite ? { managed_vps: null } : {}),
+      ...defined({
+        isDisabled: !enabled || undefined,
+        connectionError,
+        connectionCheckedAt: connectionError && (connection_checked_at ?? undefined),
+      }),
+    };
+  });
 export interface Server extends z.infer<typeof Server> {}
 
 /** Returns the state of a managed server, usually one of API 3.1. Undefined for any other server. */
