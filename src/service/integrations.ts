@@ -126,12 +126,8 @@ export const BASIC_FLAGS = ['send_on_start', 'send_on_completion', 'send_on_fail
 export const INTEGRATION_FLAGS = [...BASIC_FLAGS, 'send_on_check_failed'] as const;
 export type IntegrationFlag = (typeof INTEGRATION_FLAGS)[number];
 
-export interface IntegrationChanges {
+export interface IntegrationChanges extends Partial<Record<IntegrationFlag, boolean>> {
   name?: string;
-  send_on_start?: boolean;
-  send_on_completion?: boolean;
-  send_on_failure?: boolean;
-  send_on_check_failed?: boolean;
   /** Null removes a property. */
   properties?: Record<string, string | null>;
 }

@@ -100,13 +100,6 @@ function newIntegration({ name = '', offered, flags, properties }: FilledIn, typ
   };
 }
 
-const OFF = {
-  send_on_start: false,
-  send_on_completion: false,
-  send_on_failure: false,
-  send_on_check_failed: false,
-};
-
 async function showAdded(
   context: CommandContext,
   target: Target,
@@ -116,10 +109,10 @@ async function showAdded(
   const { word } = context.workspace;
   if (result.kind === 'auth_required') {
     const { identifier, authUrl } = result;
-    const saved = await rememberIntegration(context, { ...OFF, ...request, identifier }, target);
+    const saved = await rememberIntegration(context, { ...request, identifier }, target);
     return authoriseMessage(saved, authUrl, { ...saved, word });
   }
   const { identifier } = result.integration;
-  const added = { ...OFF, ...request, ...defined(result.integration), identifier };
+  const added = { ...request, ...defined(result.integration), identifier };
   return addedMessage(await rememberIntegration(context, added, target));
 }

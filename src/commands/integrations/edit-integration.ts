@@ -9,7 +9,6 @@ import {
   findChanges,
   findHookType,
   type IntegrationChanges,
-  type IntegrationFlag,
   type IntegrationResult,
   updateIntegration,
 } from '../../service/integrations.ts';
@@ -221,14 +220,7 @@ async function showChanged(
 
 /** The integration as it should be now: an answer that asks for authorisation does not contain it. */
 function applyChanges({ identifier, type, current, changes }: Edited): Integration {
-  const isOn = (flag: IntegrationFlag): boolean => changes[flag] ?? current?.flags.includes(flag) ?? false;
-  return {
-    identifier,
-    hook_type: type,
-    name: changes.name ?? current?.name ?? identifier,
-    send_on_start: isOn('send_on_start'),
-    send_on_completion: isOn('send_on_completion'),
-    send_on_failure: isOn('send_on_failure'),
-    send_on_check_failed: isOn('send_on_check_failed'),
-  };
+  const before = Object.fromEntries((current?.flags ?? []).map((flag) => [flag, true]));
+  const name = changes.name ?? current?.name ?? identifier;
+  return { ...before, ...changes, identifier, hook_type: type, name };
 }

@@ -89,7 +89,7 @@ export async function expectNotices(
 }
 
 /** An integration; `identifier` is undefined if the service gave none. */
-export type Integration = Record<IntegrationFlag, boolean> & {
+export type Integration = Partial<Record<IntegrationFlag, boolean>> & {
   identifier: string | undefined;
   hook_type: string;
   name: string;
