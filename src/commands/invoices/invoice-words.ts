@@ -24,7 +24,8 @@ const QUIET: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-const NUMBER = /^#?(\d{1,15})$/;
+/** "1001", "#1001" */
+export const INVOICE_NUMBER = /^#?(\d{1,15})$/;
 
 /**
  * Reads the words after `invoices`: a number, a span of time, `unpaid`, `csv`, `pdfs`, `here`, or the name of an account.
@@ -43,9 +44,8 @@ export async function readInvoiceWords(
     (word) => !UNPAID.has(word) && !QUIET.has(word) && !isFile(word) && word !== 'here' && word !== account,
   );
   const rest = others.join(' ');
-  const digits = NUMBER.exec(rest)?.[1];
-  const isCsv = words.includes('csv');
-  const file = isCsv ? ('csv' as const) : words.some(isFile) ? ('pdfs' as const) : undefined;
+  const digits = INVOICE_NUMBER.exec(rest)?.[1];
+  const file: InvoiceWords['file'] = words.includes('csv') ? 'csv' : words.some(isFile) ? 'pdfs' : undefined;
   const choices = {
     isUnpaid: words.some((word) => UNPAID.has(word)),
     isHere: words.includes('here'),

@@ -27,7 +27,7 @@ import { replyWithNew } from '../schedules/change-replies.ts';
 import { removeHere, scheduleCommands } from '../schedules/schedule-commands.ts';
 import { listSchedules } from '../schedules/schedule-replies.ts';
 import { resolveAccount } from '../targets/targets.ts';
-import { type InvoiceWords, readInvoiceWords } from './invoice-words.ts';
+import { INVOICE_NUMBER, type InvoiceWords, readInvoiceWords } from './invoice-words.ts';
 import { readAccount, readInvoices, recordSent, sendCsv, sendPdfs, showPeriod } from './over-period.ts';
 import { type Period, readPeriod } from './period-words.ts';
 
@@ -198,7 +198,7 @@ function fetchPdf(
 
 /** @throws UserError */
 function readNumber(text: string): number {
-  const digits = /^#?(\d{1,15})$/.exec(text)?.[1];
+  const digits = INVOICE_NUMBER.exec(text)?.[1];
   if (digits === undefined) throw new UserError(`${code(text, 40)} is not an invoice number.`, 'invoices');
   return Number(digits);
 }

@@ -22,6 +22,7 @@ import {
   drawCsvRows,
   type FoundInvoices,
   type InvoiceAsk,
+  listFailures,
   MAX_PDFS,
   nameAsk,
   periodMessage,
@@ -132,10 +133,6 @@ export function recordSent(
 function nameFile({ from, to, isUnpaid: onlyUnpaid, account }: InvoiceAsk): string {
   const parts = [onlyUnpaid && 'unpaid', 'invoices', account, from && to && `${from}-to-${to}`];
   return parts.filter(Boolean).join('-');
-}
-
-function listFailures({ failures }: FoundInvoices): string[] {
-  return failures.map(({ account, words }) => `${code(account)}: ${words}`);
 }
 
 /**

@@ -55,7 +55,8 @@ function readBetween(text: string, today: CalendarDay): Period | undefined {
   const to = last === 'now' ? write(today) : readSpan(last, today)?.to;
   if (from === undefined || to === undefined) return undefined;
   // "october to december": a month alone is the latest that has begun.
-  const end = to < from && !/\d{4}/.test(last) ? moveYear(to, 1) : to;
+  const isNextYear = to < from && !/\d{4}/.test(last);
+  const end = isNextYear ? `${Number(to.slice(0, 4)) + 1}${to.slice(4)}` : to;
   return from > end ? undefined : { from, to: end };
 }
 
@@ -177,10 +178,6 @@ function readDay(year: number, month: number, day: number): Period | undefined {
 function addMonths({ year, month, day }: CalendarDay, months: number): CalendarDay {
   const at = year * 12 + month - 1 + months;
   return { year: Math.floor(at / 12), month: (at % 12) + 1, day };
-}
-
-function moveYear(day: string, years: number): string {
-  return `${Number(day.slice(0, 4)) + years}${day.slice(4)}`;
 }
 
 function span(from: CalendarDay, to: CalendarDay): Period {

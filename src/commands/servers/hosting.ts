@@ -7,7 +7,6 @@ import { followSync } from '../../scheduler/servers/provisioning.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import type { AccountClient } from '../../service/client.ts';
 import { listHostedResources, listRegions, listSizes, syncHostedResource } from '../../service/servers.ts';
-
 import { withSkipped } from '../../views/blocks/lists.ts';
 import {
   chooseResourceMessage,
@@ -50,8 +49,8 @@ export const hosting = defineCommand({
     key: z.literal(true).optional(),
   }),
   async handle({ what, id, key: showsKey }, { invocation, workspace }, { account }) {
-    if (what === 'show' && id === undefined) return askResource(workspace, account, 'hosting show');
-    if (what === 'show' && id !== undefined) {
+    if (what === 'show') {
+      if (id === undefined) return askResource(workspace, account, 'hosting show');
       const [resource, currency, maySync] = await Promise.all([
         findResource(workspace, account, id),
         readCurrency(workspace, account),

@@ -47,7 +47,7 @@ const MAX_ACCOUNTS = 10;
 /** Sums for each account and currency, and the invoices. */
 export function periodMessage({ ask, all, accounts, failures, skipped }: FoundInvoices): Message {
   const title = nameAsk(ask);
-  const failed = failures.map(({ account, words }) => `${code(account)}: ${words}`);
+  const failed = listFailures({ failures });
   if (all.length === 0) {
     const names = accounts.map((name) => code(name));
     const where = names.length === 0 ? '' : ` in ${joinFirst(names, MAX_ACCOUNTS)}`;
@@ -71,6 +71,11 @@ export function periodMessage({ ask, all, accounts, failures, skipped }: FoundIn
     ],
   };
   return withSkipped(message, skipped, all);
+}
+
+/** A line for each account that was not read; mrkdwn. */
+export function listFailures({ failures }: Pick<FoundInvoices, 'failures'>): string[] {
+  return failures.map(({ account, words }) => `${code(account)}: ${words}`);
 }
 
 function drawFileButtons(ask: InvoiceAsk, amount: number): KnownBlock[] {

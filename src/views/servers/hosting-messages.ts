@@ -9,7 +9,6 @@ import {
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, count, dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { HostedResource, Region, Size } from '../../service/servers.ts';
-
 import { money, monthly } from '../blocks/formats.ts';
 import { menu } from '../blocks/inputs.ts';
 import { listBlocks, table } from '../blocks/lists.ts';

@@ -4,7 +4,6 @@ import type { KnownBlock, ModalView } from '../../core/message.ts';
 import { bold, code, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Draft, Protocol, RequestedServer } from '../../records/known-servers.ts';
 import type { Region, Size } from '../../service/servers.ts';
-
 import { monthly } from '../blocks/formats.ts';
 import { type Choice, checkboxesInput, selectInput, textInput } from '../blocks/inputs.ts';
 import { button, buttons, context, LIMITS, notes, section } from '../blocks/make-blocks.ts';

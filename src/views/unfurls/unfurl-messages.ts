@@ -6,7 +6,6 @@ import type { Run } from '../../records/test-runs.ts';
 import { type ActivityEvent, readEventOutcome } from '../../service/activity.ts';
 import type { Project } from '../../service/projects.ts';
 import type { Server } from '../../service/servers.ts';
-
 import { buttons, context, section } from '../blocks/make-blocks.ts';
 import { testButton } from '../projects/project-messages.ts';
 import { describeProtocol, factLines, managedFacts } from '../servers/server.ts';
