@@ -1,8 +1,17 @@
 import type { KnownBlock, Message, ModalView } from '../../core/message.ts';
-import { bold, code, dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
+import { bold, capitalised, code, dateTime, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { SignupsLeft } from '../../records/accounts.ts';
 import { checkboxesInput, emailInput, selectInput, textInput } from '../blocks/inputs.ts';
-import { button, buttons, context, LIMITS, linkButton, say, section } from '../blocks/make-blocks.ts';
+import {
+  button,
+  buttons,
+  context,
+  LIMITS,
+  linkButton,
+  preformatted,
+  say,
+  section,
+} from '../blocks/make-blocks.ts';
 import { modal, notice } from '../blocks/modal.ts';
 import { maskedKey } from './account-messages.ts';
 
@@ -11,8 +20,6 @@ export const SIGNUP_TITLE = 'Create an account';
 
 /** API 2.1 (docs/service-api.md); `pro` is the service's default. */
 export const PACKAGES = ['pro', 'business', 'enterprise'] as const;
-
-const PACKAGE_NAMES = { pro: 'Pro', business: 'Business', enterprise: 'Enterprise' } as const;
 
 const SECRECY =
   ':lock: Slack cannot hide what you type here, so choose a password that you use nowhere else. Deckhand sends it to the service once and never stores it.';
@@ -37,7 +44,7 @@ export function signupModal(origin: { channel?: string | undefined }, limit: Sig
     }),
     selectInput('package', 'Package', {
       hint: 'Every account starts with a trial period.',
-      choices: PACKAGES.map((value) => ({ value, text: PACKAGE_NAMES[value] })),
+      choices: PACKAGES.map((value) => ({ value, text: capitalised(value) })),
       initial: 'pro',
     }),
     textInput('coupon', 'Coupon code', { optional: true, maxLength: 200 }),
@@ -113,7 +120,7 @@ export function signedUpMessage(view: SignedUp): Message {
       section(
         '*Settings for a tool client.* Replace the dots with the whole key, from the account’s security or API settings.',
       ),
-      preformatted(JSON.stringify({ account, api_key: maskedKey(keyTail), email }, null, 2)),
+      drawCopyable(JSON.stringify({ account, api_key: maskedKey(keyTail), email }, null, 2)),
     ],
   };
 }
@@ -167,7 +174,7 @@ function deployKeyBlocks(key: DeployKey | undefined): KnownBlock[] {
   if (key === undefined) return [];
   return [
     section('*Deploy key.* Add this public key to your repository at its host:'),
-    preformatted(key.publicKey),
+    drawCopyable(key.publicKey),
     ...(key.fingerprint === '' ? [] : [context(`Fingerprint ${code(key.fingerprint, 200)}`)]),
   ];
 }
@@ -183,15 +190,10 @@ function providerBlocks(oauthUrls: Record<string, string>): KnownBlock[] {
   return [section(text), ...buttons(...connect.slice(0, MAX_PROVIDERS))];
 }
 
-/** Text to copy, without markup. Line breaks remain; other invisible characters do not. */
-function preformatted(foreign: string): KnownBlock {
+/** Text to copy. Line breaks remain; other invisible characters do not. */
+function drawCopyable(foreign: string): KnownBlock {
   const lines = foreign
     .split('\n')
     .map((line) => line.match(/^ */)?.[0] + sanitize(line, LIMITS.sectionText));
-  return {
-    type: 'rich_text',
-    elements: [
-      { type: 'rich_text_preformatted', elements: [{ type: 'text', text: lines.join('\n').trim() || '—' }] },
-    ],
-  };
+  return preformatted(lines.join('\n').trim() || '—');
 }

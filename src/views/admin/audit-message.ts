@@ -1,10 +1,10 @@
-import type { Button, RichTextBlock, RichTextSection, TableBlock } from '@slack/types';
+import type { Button, RichTextSection, TableBlock } from '@slack/types';
 import { z } from 'zod';
 import { isDirect, type Message } from '../../core/message.ts';
 import { capitalised, sanitize } from '../../core/mrkdwn.ts';
 import type { AuditEntry } from '../../records/audit-log.ts';
 import { inPages } from '../blocks/lists.ts';
-import { button, buttons, context, headed, say } from '../blocks/make-blocks.ts';
+import { button, buttons, context, headed, richText, say } from '../blocks/make-blocks.ts';
 
 export const MAX_ON_PAGE = 50;
 /** Maximum number of characters on a page. */
@@ -62,11 +62,11 @@ function drawTable(entries: readonly AuditEntry[]): TableBlock {
     drawText(RESULTS[result]),
   ]);
   const column_settings = titles.map((_, at) => ({ is_wrapped: at === 2 }));
-  return { type: 'table', column_settings, rows: [titles, ...rows].map((row) => row.map(drawCell)) };
-}
-
-function drawCell(element: Cell): RichTextBlock {
-  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [element] }] };
+  return {
+    type: 'table',
+    column_settings,
+    rows: [titles, ...rows].map((row) => row.map((cell) => richText(cell))),
+  };
 }
 
 function drawText(text: string): Cell {

@@ -1,4 +1,4 @@
-import type { Button, ConfirmationDialog, Overflow } from '@slack/types';
+import type { Button, ConfirmationDialog, Overflow, RichTextBlock, RichTextSection } from '@slack/types';
 import { isThisMachine } from '../../core/http.ts';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, duration, escapeMarkup, mrkdwnText, sanitize, truncateMarkup } from '../../core/mrkdwn.ts';
@@ -29,6 +29,19 @@ export function notes(...texts: readonly OptionalText[]): KnownBlock[] {
 
 export function header(text: string): KnownBlock {
   return { type: 'header', text: plainText(text, LIMITS.headerText) };
+}
+
+/** Text that is shown letter for letter, without markup. */
+export function preformatted(text: string): KnownBlock {
+  return {
+    type: 'rich_text',
+    elements: [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text }] }],
+  };
+}
+
+/** A rich text of one line. */
+export function richText(...elements: RichTextSection['elements']): RichTextBlock {
+  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };
 }
 
 /** Foreign text as Slack's plain text object, in which `:100:` stays as it is. */
@@ -207,7 +220,6 @@ export const LIMITS = {
   chartsInMessage: 2,
   chartTitle: 50,
   chartCategories: 20,
-  altText: 2000,
   /**
    * `chat.postMessage` cuts text over 40,000, and `chat.update` rejects it over 4,000. The smaller limit
    * suits both.

@@ -1,6 +1,6 @@
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, mrkdwn, sanitize, truncateMarkup } from '../../core/mrkdwn.ts';
-import { button, buttons, section } from '../blocks/make-blocks.ts';
+import { button, buttons, preformatted, section } from '../blocks/make-blocks.ts';
 
 /** The last lines of a failed step, from the service. Secrets in them are hidden. */
 export interface LogLines {
@@ -30,14 +30,9 @@ function nameStep({ step, project }: LogLines): string {
   return `${bold(step, 120)} in ${mrkdwn(project, 80)}`;
 }
 
-/** Preformatted text is shown letter for letter, without markup. */
 function drawLog(title: string, { lines }: LogLines, more: readonly KnownBlock[]): Message {
   const rows = lines.map((line) => sanitize(line, MAX_LINE));
-  const text = rows.join('\n') || 'The log is empty.';
-  const preformatted: KnownBlock = {
-    type: 'rich_text',
-    elements: [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text }] }],
-  };
+  const output = preformatted(rows.join('\n') || 'The log is empty.');
   const words = `${title.replaceAll('*', '')} ${rows.map((row) => mrkdwn(row)).join(' ')}`;
-  return { text: truncateMarkup(words, MAX_TEXT), blocks: [section(title), preformatted, ...more] };
+  return { text: truncateMarkup(words, MAX_TEXT), blocks: [section(title), output, ...more] };
 }

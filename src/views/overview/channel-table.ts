@@ -1,9 +1,9 @@
-import type { RawTextElement, RichTextBlock, TableBlock } from '@slack/types';
+import type { RawTextElement, RichTextBlock, RichTextSection, TableBlock } from '@slack/types';
 import { z } from 'zod';
 import type { KnownBlock, Message } from '../../core/message.ts';
 import { code, count, listFirst, mrkdwn, sanitize } from '../../core/mrkdwn.ts';
 import type { ScheduleKind } from '../../records/schedules.ts';
-import { button, buttons, context, header, safeUrl, say } from '../blocks/make-blocks.ts';
+import { button, buttons, context, header, richText, safeUrl, say } from '../blocks/make-blocks.ts';
 import { linkName } from '../blocks/page-links.ts';
 
 /** A page of the table of all channels. */
@@ -93,7 +93,7 @@ function drawTable(rows: readonly ChannelRow[]): TableBlock {
 function drawCells(row: ChannelRow): Array<RawTextElement | RichTextBlock> {
   const paused = row.isPaused ? ' (paused)' : '';
   return [
-    drawRich({ type: 'channel', channel_id: row.channel }),
+    richText({ type: 'channel', channel_id: row.channel }),
     drawText(row.account ?? 'every account'),
     row.projects.length === 0 ? drawText('all') : drawNames(row.projects),
     drawText(`${row.kinds.map(nameKind).join(', ')}${paused}`),
@@ -102,11 +102,7 @@ function drawCells(row: ChannelRow): Array<RawTextElement | RichTextBlock> {
   ];
 }
 
-type Inline = Extract<RichTextBlock['elements'][number], { type: 'rich_text_section' }>['elements'][number];
-
-function drawRich(...elements: Inline[]): RichTextBlock {
-  return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] };
-}
+type Inline = RichTextSection['elements'][number];
 
 /** The first names as links, and how many more. */
 function drawNames(all: readonly LinkedName[]): RichTextBlock {
@@ -119,13 +115,13 @@ function drawNames(all: readonly LinkedName[]): RichTextBlock {
   });
   const omitted = all.length - MAX_NAMES;
   const more: Inline[] = omitted > 0 ? [{ type: 'text', text: ` and ${omitted} more` }] : [];
-  return drawRich(...elements, ...more);
+  return richText(...elements, ...more);
 }
 
 function drawTime(at: number): RichTextBlock {
   const timestamp = Math.floor(at / 1000);
   const fallback = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
-  return drawRich({ type: 'date', timestamp, format: '{date_short_pretty} {time}', fallback });
+  return richText({ type: 'date', timestamp, format: '{date_short_pretty} {time}', fallback });
 }
 
 function drawText(text: string): RawTextElement {

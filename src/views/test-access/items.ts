@@ -3,7 +3,7 @@ import { bold, count, joinLinesWithin, mrkdwn, sanitize } from '../../core/mrkdw
 import type { Pages } from '../../core/service-pages.ts';
 import type { Target } from '../../records/test-runs.ts';
 import { type Item, isFailing } from '../../service/projects.ts';
-import { button, LIMITS } from '../blocks/make-blocks.ts';
+import { button, LIMITS, richText } from '../blocks/make-blocks.ts';
 import { serverLink } from '../blocks/page-links.ts';
 
 const NO_REASON = 'no reason given';
@@ -35,8 +35,7 @@ function drawTask({ title, status, message }: Item, at: number): TaskCardBlock {
   if (status === undefined) return { ...task, status: 'in_progress' };
   if (status === 'ok') return { ...task, status: 'complete' };
   const text = sanitize(message ?? NO_REASON, MAX_REASON);
-  const elements = [{ type: 'rich_text_section' as const, elements: [{ type: 'text' as const, text }] }];
-  return { ...task, status: 'error', output: { type: 'rich_text', elements } };
+  return { ...task, status: 'error', output: richText({ type: 'text', text }) };
 }
 
 function drawRest(items: readonly Item[], at: number): TaskCardBlock {
