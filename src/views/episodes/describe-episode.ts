@@ -1,6 +1,7 @@
 import {
   capitalised,
   count,
+  dateTime,
   joinFirst,
   mrkdwn,
   timeBefore,
@@ -170,6 +171,11 @@ export function describeReason({ kind }: Subject, { items = [], diagnosis, step 
   return reasons
     .map((item) => `${mrkdwn(item.title, 40)}: ${withoutStop(reasonWords(item, MAX_REASON))}`)
     .join(', ');
+}
+
+/** A line below a failure whose channel is quiet about it; mrkdwn. */
+export function quietNote({ until, requestedBy }: { until: number; requestedBy: string }): string {
+  return `:no_bell: Quiet here until ${dateTime(until)}, by <@${requestedBy}>`;
 }
 
 /** The whole message for phones and screen readers: what, who, where and why; mrkdwn. */

@@ -20,14 +20,12 @@ import {
   episodeText,
   failingAgain,
   nameSubject,
+  quietNote,
 } from './describe-episode.ts';
 import { failedStepLines } from './describe-step.ts';
-import { drawEpisodeButtons } from './episode-buttons.ts';
-import { quietNote } from './quiet-note.ts';
+import { drawEpisodeButtons, FOLLOWED_BY } from './episode-buttons.ts';
 
-type Ended = NonNullable<Episode['ending']>['kind'] | undefined;
-
-const ICONS: Readonly<Record<NonNullable<Ended>, string>> = {
+const ICONS: Readonly<Record<NonNullable<Episode['ending']>['kind'], string>> = {
   recovered: ':large_green_circle:',
   closed: ':white_circle:',
 };
@@ -94,7 +92,7 @@ function describeLastGood({ lastGood }: ShownSubject, { since }: Episode): strin
 export function episodeReply(subject: ShownSubject, episode: Episode, news: News): Message {
   const { kind, lines, requestedBy = '', takenFrom } = news;
   const { title } = describeEpisode(subject, { ...episode, ending: undefined });
-  const followed = subject.kind === 'deployments' ? 'watch' : 'guard';
+  const followed = FOLLOWED_BY[subject.kind];
   const headings: Record<News['kind'], string> = {
     failure: `:rotating_light: ${describeFailure(subject, episode, news)}`,
     success: ':large_green_circle: Recovered',

@@ -17,10 +17,9 @@ import { roughly } from '../blocks/formats.ts';
 import { context, LIMITS, safeUrl, say, section } from '../blocks/make-blocks.ts';
 import { projectLink } from '../blocks/page-links.ts';
 import { reasonWords } from '../test-access/items.ts';
-import { describeFailing, describeReason, linkProject } from './describe-episode.ts';
+import { describeFailing, describeReason, linkProject, quietNote } from './describe-episode.ts';
 import { describeJoined, mentionWords, PAUSED_NOTE } from './episode.ts';
 import { drawOutageButtons, muteButtons } from './episode-buttons.ts';
-import { quietNote } from './quiet-note.ts';
 
 /** A failure that belongs to an outage. */
 export interface ShownMember {
