@@ -139,14 +139,16 @@ export function siteButton({ static_hosting: site }: Server): Button | undefined
 }
 
 /** States of a hosted resource and a managed server, with their meanings (API 3.1, docs/service-api.md). */
-const STATUSES: Readonly<Record<string, { icon: string; meaning: string }>> = {
-  provisioning: { icon: ':hourglass_flowing_sand:', meaning: 'being created' },
-  active: { icon: ':white_check_mark:', meaning: 'running and ready for deployments' },
-  suspended: { icon: ':double_vertical_bar:', meaning: 'powered off, because the account is suspended' },
-  disabled: { icon: ':no_entry_sign:', meaning: 'switched off' },
-  error: { icon: ':x:', meaning: 'broken, because it could not be created or refreshed' },
-  destroying: { icon: ':wastebasket:', meaning: 'being destroyed' },
-};
+const STATUSES: ReadonlyMap<string, { icon: string; meaning: string }> = new Map(
+  Object.entries({
+    provisioning: { icon: ':hourglass_flowing_sand:', meaning: 'being created' },
+    active: { icon: ':white_check_mark:', meaning: 'running and ready for deployments' },
+    suspended: { icon: ':double_vertical_bar:', meaning: 'powered off, because the account is suspended' },
+    disabled: { icon: ':no_entry_sign:', meaning: 'switched off' },
+    error: { icon: ':x:', meaning: 'broken, because it could not be created or refreshed' },
+    destroying: { icon: ':wastebasket:', meaning: 'being destroyed' },
+  }),
+);
 
 /** A status with its icon, as mrkdwn. */
 export function describeStatus(status: string): string {
@@ -155,21 +157,17 @@ export function describeStatus(status: string): string {
 
 /** "active: running and ready…", in mrkdwn. An unknown status stays as it is. */
 export function statusWords(status: string): string {
-  const meaning = knownStatus(status);
-  return meaning === undefined ? code(status, 60) : `*${status}*: ${meaning.meaning}`;
+  const meaning = STATUSES.get(status)?.meaning;
+  return meaning === undefined ? code(status, 60) : `*${status}*: ${meaning}`;
 }
 
 /** "running and ready…", for use after "is". */
 export function statusMeaning(status: string): string {
-  return knownStatus(status)?.meaning ?? code(status, 60);
+  return STATUSES.get(status)?.meaning ?? code(status, 60);
 }
 
 export function statusIcon(status: string): string {
-  return knownStatus(status)?.icon ?? ':grey_question:';
-}
-
-function knownStatus(status: string): { icon: string; meaning: string } | undefined {
-  return Object.hasOwn(STATUSES, status) ? STATUSES[status] : undefined;
+  return STATUSES.get(status)?.icon ?? ':grey_question:';
 }
 
 /** Languages and tools of a project's build, and its servers (API 2.9, docs/service-api.md). */
@@ -294,7 +292,7 @@ function drawServerHeadline(state: ProvisioningState): { icon: string; words: st
   }
   const status = readStatus(state.server);
   if (status === 'provisioning') return { icon: statusIcon(status), words: 'is being created' };
-  const meaning = knownStatus(status)?.meaning;
+  const meaning = STATUSES.get(status)?.meaning;
   const words = meaning === undefined ? `has the status ${mrkdwn(status, 60)}` : `is ${status}: ${meaning}`;
   return { icon: statusIcon(status), words: status === 'error' ? `has an error: it is ${meaning}` : words };
 }
