@@ -27,7 +27,7 @@ import {
   countUnlisted,
 } from '../../service/activity.ts';
 import { dayName, roughly } from '../blocks/formats.ts';
-import { packed } from '../blocks/lists.ts';
+import { listBlocks } from '../blocks/lists.ts';
 import { button, buttons, context, header, notes, section } from '../blocks/make-blocks.ts';
 import { projectLink, serverLink } from '../blocks/page-links.ts';
 import { outcomeIcon, outcomeWords, percentage, rounded } from './chart.ts';
@@ -110,7 +110,7 @@ function describeAsk({ account, project, server, people }: ActivityAsk, pages?: 
   const [person] = people ?? [];
   if (person !== undefined || project === undefined)
     return subjectWords(account, person === undefined ? undefined : { name: person });
-  const subject = `${projectLink(pages, account, project)} in ${code(account)}`;
+  const subject = subjectWords(account, project, pages);
   const place = { account, permalink: project.permalink };
   return server === undefined ? subject : `${serverLink(pages, place, server)} of ${subject}`;
 }
@@ -185,7 +185,7 @@ export function recoveryWords({
 export function feedBlocks(
   events: readonly ActivityEvent[],
   zone: string,
-  nameProject: (event: ActivityEvent) => string = (event) => projectName(event),
+  nameProject: (event: ActivityEvent) => string,
 ): KnownBlock[] {
   const days = Map.groupBy(events, (event) => formatDay(zone, event.created_at));
   return [...days].flatMap(([day, ofDay]) => {
@@ -193,7 +193,7 @@ export function feedBlocks(
       `*${dayName(day)}*`,
       ...ofDay.map((event) => eventLine(event, undefined, undefined, [nameProject(event)])),
     ];
-    return packed(lines).map((text) => section(text));
+    return listBlocks(lines);
   });
 }
 

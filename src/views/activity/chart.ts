@@ -3,7 +3,6 @@ import { sanitize } from '../../core/mrkdwn.ts';
 import {
   type ActivityEvent,
   countDeployments,
-  type DeploymentsBar,
   type DeploymentsData,
   OUTCOMES,
   type Outcome,
@@ -61,10 +60,6 @@ function countedWords(amountOf: (outcome: Outcome) => number): string {
 /** False without deployments, and for a single day, whose numbers the message already shows. */
 function isWorthDrawing(data: Pick<DeploymentsData, 'bars'>): boolean {
   return data.bars.length > 1 && countDeployments(data) > 0;
-}
-
-function barWords(bar: DeploymentsBar): string {
-  return countedWords((outcome) => bar[outcome]);
 }
 
 /** Cached, because formatters are slow to make. */
@@ -161,7 +156,7 @@ export function chartWords(data: DeploymentsData, maxLines: number): KnownBlock 
   const longest = Math.max(...busy.map(({ day }) => shortDayName(day).length));
   const lines = busy.map((bar) => {
     const length = Math.ceil((countDeployments({ bars: [bar] }) / most) * WIDTH);
-    return `${shortDayName(bar.day).padEnd(longest)}  ${'▇'.repeat(length)} ${barWords(bar)}`;
+    return `${shortDayName(bar.day).padEnd(longest)}  ${'▇'.repeat(length)} ${countedWords((outcome) => bar[outcome])}`;
   });
   return section(`*${CHART_TITLE}*\n\`\`\`\n${lines.join('\n')}\n\`\`\``);
 }

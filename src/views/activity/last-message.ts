@@ -1,11 +1,11 @@
 import type { Message } from '../../core/message.ts';
-import { bold, code, dateTime, joinFirst, mrkdwn } from '../../core/mrkdwn.ts';
+import { bold, dateTime, joinFirst, mrkdwn } from '../../core/mrkdwn.ts';
 import type { Pages } from '../../core/service-pages.ts';
 import type { Coverage } from '../../records/ledger.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import { listBlocks } from '../blocks/lists.ts';
 import { header, notes, say, section } from '../blocks/make-blocks.ts';
-import { projectLink, serverLink } from '../blocks/page-links.ts';
+import { serverLink } from '../blocks/page-links.ts';
 import { coverageNotes, revisionWords, rewindWords, subjectWords } from './activity-message.ts';
 import { listWaiting, type WaitingCommits, waitingWords } from './waiting.ts';
 
@@ -48,7 +48,7 @@ export function lastMessage(
   { gaps, server, waiting, zone, now, pages }: LastDetails,
 ): Message {
   const of = subjectWords(account, project);
-  const linked = `${projectLink(pages, account, project)} in ${code(account)}`;
+  const linked = subjectWords(account, project, pages);
   const waits = waiting === undefined ? [] : [waitingWords(waiting, { zone, now })];
   const commits = waiting === undefined ? [] : [[`*${waits}*`, ...listWaiting(waiting)].join('\n')];
   if (servers.length === 0)

@@ -80,12 +80,11 @@ export interface Merged {
  * @param now stored values
  */
 function mergeForm(opened: Opened, submitted: Values, now: Values, together: Groups = []): Merged {
-  const [shownThen, storedThen] = [0, 1].map((at) => (field: string) => opened[field]?.[at] ?? NOTHING);
   const fields = [...new Set([...Object.keys(submitted), ...Object.keys(now)])];
   const isMine = (field: string): boolean =>
-    Object.hasOwn(submitted, field) && hash(submitted[field]) !== shownThen?.(field);
+    Object.hasOwn(submitted, field) && hash(submitted[field]) !== (opened[field]?.[0] ?? NOTHING);
   const isTheirs = (field: string): boolean =>
-    Object.hasOwn(now, field) && hash(now[field]) !== storedThen?.(field);
+    Object.hasOwn(now, field) && hash(now[field]) !== (opened[field]?.[1] ?? NOTHING);
   const differs = (field: string): boolean => hash(submitted[field]) !== hash(now[field]);
   const groups = new Set(fields.map((field) => together.find((group) => group.includes(field)) ?? [field]));
   const values: Values = {};

@@ -95,23 +95,25 @@ interface Timed {
 
 /** "every Monday at 09:00, Europe/Lisbon"; mrkdwn. */
 export function cadenceWords({ cadence, zone }: Timed): string {
-  return cadence.kind === 'hourly' ? 'every hour' : `${describeTimes(cadence)}, ${zoneName(zone)}`;
+  const times = describeTimes(cadence);
+  return cadence.kind === 'hourly' ? times : `${times}, ${zoneName(zone)}`;
 }
 
 /** "Every Monday at 09:00", for a menu. */
 export function describeCadence({ cadence }: Pick<Timed, 'cadence'>): string {
-  return capitalised(cadence.kind === 'hourly' ? 'every hour' : describeTimes(cadence));
+  return capitalised(describeTimes(cadence));
 }
 
 /** "on Mondays at 09:00", "every hour"; mrkdwn. */
 export function describeRhythm({ cadence }: Pick<Timed, 'cadence'>): string {
-  if (cadence.kind === 'hourly') return 'every hour';
   if (cadence.kind === 'weekly') return `on ${DAY_NAMES[cadence.day]}s at ${cadence.time}`;
   return describeTimes(cadence);
 }
 
-function describeTimes(cadence: Exclude<Cadence, { kind: 'hourly' }>): string {
+function describeTimes(cadence: Cadence): string {
   switch (cadence.kind) {
+    case 'hourly':
+      return 'every hour';
     case 'daily':
       return `every day at ${cadence.time}`;
     case 'weekdays':

@@ -131,12 +131,11 @@ function drawRunHeadline(view: TestView, projectUrl?: string): { icon: string; t
       const { icon, words, isAboutTest } = outcomeWords(summarizeRun(state.run), target);
       return { icon, title: isAboutTest ? `The test of ${name} ${words}` : `${name}: ${words}` };
     }
-    case 'stopped': {
+    case 'stopped':
       return {
         icon: UNENDED.stopped.icon,
         title: `The test of ${name} stopped: ${firstClause(state.reason)}`,
       };
-    }
     case 'lost':
       return { icon: UNENDED.lost.icon, title: `The test of ${name} ${UNENDED.lost.words}` };
   }
@@ -179,7 +178,7 @@ function mutedLine(view: TestView): KnownBlock {
   const began = dateTime(view.createdAt ?? view.startedAt);
   const parts = [
     where,
-    `asked by ${requestedByWords(view.requestedBy)}`,
+    `asked by ${view.requestedBy === undefined ? 'a workflow' : `<@${view.requestedBy}>`}`,
     `started ${began}`,
     elapsedWords(view),
   ];
@@ -242,10 +241,6 @@ function drawMenu(runKey: string, items: readonly Item[]): ActionsBlock['element
   if (options === undefined) return [];
   const placeholder = plainText('Test another server again', LIMITS.placeholder);
   return [{ type: 'static_select', action_id: 'test:pick', placeholder, options }];
-}
-
-function requestedByWords(requestedBy: string | undefined): string {
-  return requestedBy === undefined ? 'a workflow' : `<@${requestedBy}>`;
 }
 
 /** "*web-1* in *Storefront*"; mrkdwn. @param pages for links */

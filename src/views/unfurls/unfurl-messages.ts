@@ -6,7 +6,7 @@ import type { Run } from '../../records/test-runs.ts';
 import { type ActivityEvent, readEventOutcome } from '../../service/activity.ts';
 import type { Project } from '../../service/projects.ts';
 import type { Server } from '../../service/servers.ts';
-import { buttons, context, section } from '../blocks/make-blocks.ts';
+import { buttons, context, LIMITS, section } from '../blocks/make-blocks.ts';
 import { testButton } from '../projects/project-messages.ts';
 import { describeProtocol, factLines, managedFacts } from '../servers/server.ts';
 import { endedWords, runWords, timesOfRun } from '../test-access/test-run.ts';
@@ -45,7 +45,6 @@ const ENTITY_TYPE = 'slack#/entities/item';
 const MAX_DEPLOYMENTS = 5;
 /** Maximum number of named servers; a count replaces more. */
 const MAX_SERVERS = 3;
-const MAX_VALUE = 2_000;
 
 /** A project, as people see it in Slack. */
 export interface ShownProject {
@@ -79,10 +78,7 @@ export function projectDetails(
   ]);
 }
 
-function createEntity(
-  { account, url, project, latest: _ }: ShownProject,
-  fields: EntityCustomField[],
-): EntityMetadata {
+function createEntity({ account, url, project }: ShownProject, fields: EntityCustomField[]): EntityMetadata {
   const actions = testAction(account, project);
   return {
     entity_type: ENTITY_TYPE,
@@ -172,5 +168,5 @@ function moment(key: string, label: string, at: number): EntityCustomField {
 /** Undefined if its value exceeds Slack's limit. */
 function testAction(account: string, project: ShownProject['project']): EntityActionButton[] {
   const { action_id = '', value = '' } = testButton({ account, project: toProjectRef(project) });
-  return value.length > MAX_VALUE ? [] : [{ text: 'Test access', action_id, value }];
+  return value.length > LIMITS.buttonValue ? [] : [{ text: 'Test access', action_id, value }];
 }

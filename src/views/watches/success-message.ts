@@ -3,8 +3,8 @@ import { describeList } from '../../core/message-text.ts';
 import { code, count, joinFirst, mrkdwn, timeBefore } from '../../core/mrkdwn.ts';
 import type { ActivityEvent } from '../../service/activity.ts';
 import { namePerson, revisionWords, rewindWords } from '../activity/activity-message.ts';
-import { packed } from '../blocks/lists.ts';
-import { context, section } from '../blocks/make-blocks.ts';
+import { listBlocks, packed } from '../blocks/lists.ts';
+import { context } from '../blocks/make-blocks.ts';
 
 /** Lines in a message. */
 export const MAX_SUCCESS_LINES = 20;
@@ -42,7 +42,7 @@ export function successMessage(account: string, isAccountShown: boolean, lines: 
     text: describeList(title, lines),
     isTextWhole: true,
     blocks: [
-      ...packed(lines).map((each) => section(each)),
+      ...listBlocks(lines),
       context(`:white_check_mark: ${title}`, !isAccountShown && `Activity of ${code(account)}`),
     ],
   };

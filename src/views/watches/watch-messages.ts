@@ -214,14 +214,11 @@ export function watchMessages(news: WatchedNews): { root: Message; replies: Mess
         ...(news.isOwn ? muteButtons(news.account) : []),
       ],
     },
-    replies: isMuch
-      ? inPages(texts, { most: MAX_SECTIONS }).map((page) => drawSections(drawWatchHeadline(news), page))
-      : [],
+    replies: (isMuch ? inPages(texts, { most: MAX_SECTIONS }) : []).map((page) => ({
+      text: drawWatchHeadline(news),
+      blocks: page.map((text) => section(text)),
+    })),
   };
-}
-
-function drawSections(text: string, texts: readonly string[]): Message {
-  return { text, blocks: texts.map((each) => section(each)) };
 }
 
 /** "3 events", for lists. */
