@@ -234,8 +234,7 @@ export function countByDay(
   { events, since }: { events: readonly ActivityEvent[]; since: number | undefined },
   now: number,
 ): DeploymentsData {
-  const scope = { zone, isTruncated: since !== undefined };
-  return { ...scope, bars: deploymentBars(events, { ...scope, range, now }) };
+  return { zone, bars: deploymentBars(events, { zone, range, now, isTruncated: since !== undefined }) };
 }
 
 /** True if the service cut the feed, so that older events are missing. */
@@ -247,10 +246,8 @@ export function isTruncated({ events, unread = 0, repeated = 0 }: Omit<Activity,
 export interface DeploymentsData {
   /** IANA zone in which days begin. */
   zone: string;
-  /** Every day in order, including days without deployments. */
+  /** Every day in order, including days without deployments. If older events are not known, the first may be incomplete. */
   bars: readonly DeploymentsBar[];
-  /** True if older events of the range are not known. The first bar may then be incomplete. */
-  isTruncated: boolean;
 }
 
 /** The deployments of a day. */

@@ -45,18 +45,17 @@ export function getProfile(account: AccountClient, options?: CallOptions): Promi
 }
 
 /** API 2.4. */
-export const BetaEnrollment = z
+const BetaEnrollment = z
   .object({ enrolled: YesOrNo.optional(), beta_features: YesOrNo.optional() })
   .refine(({ enrolled, beta_features }) => (beta_features ?? enrolled) !== undefined)
   .transform(({ enrolled, beta_features }) => ({ beta_features: beta_features ?? enrolled === true }));
-export interface BetaEnrollment extends z.infer<typeof BetaEnrollment> {}
 
 /**
  * Enables the beta of managed servers. Changes nothing if it is enabled. Rejects with `admin_required` and a `betaUrl` for a
  * member who is not an administrator. API 4.2 and 7.3.
  * @param protocol an unsupported one rejects with `invalid` and `unsupported_protocol`
  */
-export function enrollInBeta(account: AccountClient, protocol?: string): Promise<BetaEnrollment> {
+export function enrollInBeta(account: AccountClient, protocol?: string): Promise<{ beta_features: boolean }> {
   const body = protocol === undefined ? {} : { protocol };
   const path = ['beta', 'enrollments'];
   const call = { operation: 'enrollInBeta', method: 'POST', path, body } as const;

@@ -97,7 +97,7 @@ it('a chart is read day by day, without empty days', () => {
     { day: '2026-10-02', ...none },
     { day: '2026-10-03', ...none, succeeded: 4, failed: 1 },
   ];
-  const chart = chartBlock({ bars, zone: 'UTC', isTruncated: false });
+  const chart = chartBlock({ bars, zone: 'UTC' });
   expect(read('Digest', chart)).toMatch(
     /^Digest\. Deployments per day\. Sat, Oct 3: 4 succeeded, 1 failed\.$/,
   );

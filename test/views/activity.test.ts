@@ -183,7 +183,6 @@ describe('deployments by day', () => {
 describe('the chart of deployments', () => {
   const dataOf = (...bars: DeploymentsBar[]): DeploymentsData => ({
     zone: 'Europe/Lisbon',
-    isTruncated: false,
     bars,
   });
 

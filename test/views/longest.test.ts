@@ -43,7 +43,7 @@ const report = {
   kind: 'reported',
   account: 'acme',
   activity: { events: many(event), stats: undefined, since: undefined, gaps: [] },
-  data: { zone: 'UTC', isTruncated: true, bars: [] },
+  data: { zone: 'UTC', bars: [] },
 } as unknown as AccountReport;
 const digest = { zone: 'UTC' } as Digest;
 

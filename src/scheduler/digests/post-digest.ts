@@ -11,7 +11,12 @@ import { toClause } from '../../core/mrkdwn.ts';
 import type { Job } from '../../jobs/jobs.ts';
 import { type Digest, findNextTime } from '../../records/schedules.ts';
 import { countDeployments } from '../../service/activity.ts';
-import { type DigestFrame, digestMessage, threadMessages } from '../../views/digests/digest-message.ts';
+import {
+  type DigestFrame,
+  digestMessage,
+  isWhole,
+  threadMessages,
+} from '../../views/digests/digest-message.ts';
 import type { JobDefinition } from '../../workspace/define-job.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import {
@@ -181,9 +186,7 @@ export function isQuiet(reports: readonly Gathered[], { project }: Digest): bool
     if (report.kind === 'failed' || countDeployments(report.data) > 0) return false;
     if (report.activity.outages?.length) return false;
     // A missing or unreadable event may be a deployment.
-    const { stats, unread } = report.activity;
-    const isWhole = !report.data.isTruncated && report.activity.gaps.length === 0 && unread === undefined;
-    if (project !== undefined) return isWhole;
-    return stats?.total_deployments === undefined ? isWhole : !stats.total_deployments;
+    const total = project === undefined ? report.activity.stats?.total_deployments : undefined;
+    return total === undefined ? isWhole(report.activity) : !total;
   });
 }

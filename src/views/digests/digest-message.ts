@@ -258,10 +258,13 @@ function isQuiet({ stats }: KnownActivity, data: DeploymentsData): boolean {
   return countDeployments(data) === 0 && !(stats?.total_deployments ?? 0);
 }
 
+/** True if no event of the range is missing or unreadable. */
+export function isWhole({ since, gaps, unread }: KnownActivity): boolean {
+  return since === undefined && gaps.length === 0 && unread === undefined;
+}
+
 function noFailures(activity: KnownActivity): string {
-  const { since, gaps, unread } = activity;
-  const isWhole = since === undefined && gaps.length === 0 && unread === undefined;
-  if (isWhole || excludeFailures(activity)) return ':white_check_mark: No failed deployments.';
+  if (isWhole(activity) || excludeFailures(activity)) return ':white_check_mark: No failed deployments.';
   return ':information_source: No failed deployments in the events we can see.';
 }
 
