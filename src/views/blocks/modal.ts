@@ -121,7 +121,7 @@ export function readState(state: unknown): Values {
   return values;
 }
 
-function readElement(element: z.infer<typeof Element>): string | string[] | undefined {
+function readElement(element: z.infer<typeof Element>): Values[string] {
   return (
     element.selected_options?.map((option) => option.value) ??
     element.selected_users ??
@@ -140,26 +140,13 @@ export function readInitial({ blocks }: Pick<ModalView, 'blocks'>): Values {
   );
 }
 
-const Initial = z.looseObject({
-  initial_value: z.string().nullish(),
-  initial_time: z.string().nullish(),
-  initial_conversation: z.string().nullish(),
-  initial_option: z.looseObject({ value: z.string() }).nullish(),
-  initial_options: z.array(z.looseObject({ value: z.string() })).nullish(),
-  initial_users: z.array(z.string()).nullish(),
-});
-
+/** `initial_value` is `value` in a form that came back, and the other `initial_` fields begin with `selected_` there. */
 function readInitialElement({ element }: InputBlock): Values[string] {
-  const initial = Initial.safeParse(element).data ?? {};
-  return (
-    initial.initial_options?.map(({ value }) => value) ??
-    initial.initial_users ??
-    initial.initial_option?.value ??
-    initial.initial_value ??
-    initial.initial_time ??
-    initial.initial_conversation ??
-    undefined
-  );
+  const typed = Object.entries(element).map(([key, value]) => [
+    key.replace(/^initial_value$/, 'value').replace(/^initial_/, 'selected_'),
+    value,
+  ]);
+  return readElement(Element.safeParse(Object.fromEntries(typed)).data ?? {});
 }
 
 export function messagesByField(error: z.ZodError): Record<string, string> {
