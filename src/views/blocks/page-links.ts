@@ -35,3 +35,9 @@ export function linkName(label: string, address: string | undefined): string {
   const url = safeUrl(address);
   return url === undefined || /[<>|]/.test(url) ? label : link(url, label);
 }
+
+/** "show" as a link, to go behind a line; empty without an address. */
+export function showLink(address: string | undefined): string {
+  const url = safeUrl(address);
+  return url === undefined ? '' : `  <${url}|show>`;
+}

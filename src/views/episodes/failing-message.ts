@@ -3,7 +3,8 @@ import { code, count, dateTime, joinLinesWithin, timeOnly, truncateMarkup } from
 import type { Episode, ShownSubject } from '../../records/episodes.ts';
 import type { Schedule } from '../../records/schedules.ts';
 import { listBlocks } from '../blocks/lists.ts';
-import { button, buttons, context, LIMITS, safeUrl, say, section } from '../blocks/make-blocks.ts';
+import { button, buttons, context, LIMITS, say, section } from '../blocks/make-blocks.ts';
+import { showLink } from '../blocks/page-links.ts';
 import { whyPaused } from '../schedules/schedule.ts';
 import { describeSchedule } from '../schedules/words.ts';
 import { itemLines } from '../test-access/items.ts';
@@ -63,10 +64,8 @@ export function failureLine(
   const { owner } = outage ?? episode;
   const onIt = owner === undefined ? '' : `, <@${owner}> is on it`;
   const quiet = subject.quiet === undefined ? '' : `, quiet until ${dateTime(subject.quiet.until)}`;
-  const url = safeUrl(link);
   const title = outage === undefined ? describeEpisode(subject, episode).title : describeOutage(outage);
-  const line = `${icon} *${title}*${where}${onIt}${quiet}`;
-  return url === undefined ? line : `${line}  <${url}|show>`;
+  return `${icon} *${title}*${where}${onIt}${quiet}${showLink(link)}`;
 }
 
 /** Failures with the buttons of their messages. @param isPlaced true if the list covers several channels */

@@ -17,7 +17,8 @@ import { describeHealth } from '../accounts/account-messages.ts';
 import { eventLine, projectName, recoveryWords, statsBlocks } from '../activity/activity-message.ts';
 import type { Charts } from '../activity/chart.ts';
 import { listBlocks, skippedWords } from '../blocks/lists.ts';
-import { button, buttons, context, header, LIMITS, notes, safeUrl, section } from '../blocks/make-blocks.ts';
+import { button, buttons, context, header, LIMITS, notes, section } from '../blocks/make-blocks.ts';
+import { showLink } from '../blocks/page-links.ts';
 import { type FailingNow, failureLine, listOldAges, settledWords } from '../episodes/failing-message.ts';
 import { type ChannelRow, channelBlocks } from '../overview/channel-table.ts';
 import { SCHEDULE_FACES } from '../schedules/faces.ts';
@@ -176,11 +177,6 @@ function placeWords(channel: string): string {
   return isDirect(channel) ? 'direct messages' : `<#${channel}>`;
 }
 
-function linkWords(address: string | undefined): string {
-  const link = safeUrl(address);
-  return link === undefined ? '' : `  <${link}|show>`;
-}
-
 function accountBlock(account: Account, data: HomeData): KnownBlock {
   const { name, state, purpose } = account;
   const isOwn = purpose === 'mine';
@@ -240,7 +236,7 @@ function projectLines(title: string, projects: ReadonlyArray<{ name: string; wor
 }
 
 function runLine(run: HomeRun, pages: Pages | undefined): string {
-  return `${targetWords(run.target, pages)} in ${code(run.target.account)}: ${runWords(run)}${linkWords(run.link)}`;
+  return `${targetWords(run.target, pages)} in ${code(run.target.account)}: ${runWords(run)}${showLink(run.link)}`;
 }
 
 function scheduleBlocks({ schedules, roles, word, pages }: HomeData): KnownBlock[] {
