@@ -37,7 +37,7 @@ export interface Invoice extends z.infer<typeof Invoice> {}
 const CREDITS: ReadonlySet<string> = new Set('credit creditmemo creditnote refund'.split(' '));
 
 /** True for a document that lessens what is owed: its kind says so, or its total is below zero. */
-export function isCreditNote({ kind, total, currency }: Invoice): boolean {
+function isCreditNote({ kind, total, currency }: Invoice): boolean {
   if (CREDITS.has(kind.toLowerCase().replace(/[^a-z]/g, ''))) return true;
   const amount = parseAmount(total, currency);
   return amount !== undefined && isNegative(amount);

@@ -131,7 +131,7 @@ export function connectModal(
       initial: account,
     }),
     ...purposeBlocks(choice),
-    emailInput('email', 'E-mail address', { hint: 'The one you log in with.', initial: email }),
+    emailInput({ hint: 'The one you log in with.', initial: email }),
     textInput('api_key', 'API key', { hint: 'From the account’s security or API settings.', maxLength: 300 }),
     context(
       ':lock: Slack cannot hide what you type here. Deckhand encrypts the key, shows only its last four characters, and uses it for this workspace only.',

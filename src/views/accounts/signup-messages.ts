@@ -28,7 +28,7 @@ const SECRECY =
 export function signupModal(origin: { channel?: string | undefined }, limit: SignupsLeft): ModalView {
   return modal(SIGNUP, SIGNUP_TITLE, { submit: 'Sign up', metadata: origin }, [
     section(`${SECRECY}\n${leftWords(limit)}`.trim()),
-    emailInput('email', 'E-mail address', {
+    emailInput({
       hint: 'Of the account’s administrator. A verification link is sent there.',
     }),
     textInput('password', 'Password', { maxLength: 1000 }),

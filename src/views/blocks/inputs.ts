@@ -96,8 +96,8 @@ export function textInput(
   return input(field, label, spec, { type: 'plain_text_input', max_length: maxLength, ...optional });
 }
 
-export function emailInput(field: string, label: string, spec: FieldSpec): InputBlock {
-  return input(field, label, spec, { type: 'email_text_input' });
+export function emailInput(spec: FieldSpec): InputBlock {
+  return input('email', 'E-mail address', spec, { type: 'email_text_input' });
 }
 
 export interface Choice {
@@ -242,7 +242,7 @@ function showChoice({ text }: Choice): string {
 const MAX_DIFFERENCE = 40;
 
 /** An option. A text that shows nothing is replaced by the value. */
-export function createOption({ value, text, description }: Choice) {
+function createOption({ value, text, description }: Choice) {
   const about = description === undefined ? undefined : plainText(description, LIMITS.optionDescription);
   return {
     text: plainText(sanitize(text, LIMITS.optionText) || value, LIMITS.optionText),

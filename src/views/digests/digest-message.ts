@@ -326,16 +326,13 @@ export function threadMessages(
     const title = `${count(events.length, 'event')} of ${subjectWords(account, project, pages)}`;
     const drawn = feedBlocks(events, zone, (event) => projectName(event, account, pages));
     const blocks = [section(title), ...drawn];
-    const parts = inPages(blocks, { most: MAX_BLOCKS, room: MAX_CHARACTERS }, measureBlock);
+    const limits = { most: MAX_BLOCKS, room: MAX_CHARACTERS };
+    const parts = inPages(blocks, limits, (block) => JSON.stringify(block).length);
     return parts.slice(0, MAX_REPLIES).map((blocks, at): Message => {
       const isTruncated = at === MAX_REPLIES - 1 && parts.length > MAX_REPLIES;
       return { text: title, blocks: isTruncated ? [...blocks, section('_and more, earlier_')] : blocks };
     });
   });
-}
-
-function measureBlock(block: KnownBlock): number {
-  return JSON.stringify(block).length;
 }
 
 const RANGES = DIGEST_RANGES.map((value): Choice => ({ value, text: capitalised(rangeWords(value).name) }));

@@ -111,7 +111,7 @@ function wanted(invoices: readonly Invoice[]): Invoice[] {
   return invoices.filter((invoice, at) => at < RECENT || isUnpaid(invoice)).slice(0, MAX_BUTTONS);
 }
 
-export function pdfButton(account: string, invoice: Invoice): Button {
+function pdfButton(account: string, invoice: Invoice): Button {
   const { number } = invoice;
   const label = `PDF of ${number}${isUnpaid(invoice) ? ' (unpaid)' : ''}`;
   return button(label, `invoices:pdf#${number}`, { value: { account, number } });

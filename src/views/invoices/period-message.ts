@@ -94,7 +94,7 @@ export function nameAsk({ from, to, isUnpaid, account }: InvoiceAsk): string {
 }
 
 /** "Q3 2026", "October 2026", "2026", "Oct 5, 2026 to Oct 20, 2026" */
-export function namePeriod(from: string, to: string): string {
+function namePeriod(from: string, to: string): string {
   const [year = '', month = ''] = from.split('-');
   const [lastYear = '', lastMonth = ''] = to.split('-');
   const isWhole = from.endsWith('-01') && to === findMonthEnd(to);

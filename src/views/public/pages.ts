@@ -146,7 +146,7 @@ function drawHtmlForm(form: Page['form']): string {
 }
 
 /** Link from the browser back into Slack. Organisations have no Slack address of their own. */
-export function slackLink(workspace?: string): { label: string; url: string } {
+function slackLink(workspace?: string): { label: string; url: string } {
   const isTeam = workspace !== undefined && /^T[A-Z0-9]+$/.test(workspace);
   return { label: 'Open Slack', url: isTeam ? `slack://open?team=${workspace}` : 'slack://open' };
 }

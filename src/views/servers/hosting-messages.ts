@@ -15,15 +15,12 @@ import { listBlocks, table } from '../blocks/lists.ts';
 import { button, buttons, headed, header, LIMITS, say, section } from '../blocks/make-blocks.ts';
 import { codeOrNone, describeProtocol, describeStatus, type Fact, factLines, placeLine } from './server.ts';
 
-/** The account's currency, which only its price list names; undefined without a price list. */
-export type Currency = string | undefined;
-
 const A_MONTH = { title: 'A month', align: 'right' } as const;
 
 export function hostingMessage(
   account: string,
   resources: readonly HostedResource[],
-  currency: Currency,
+  currency: string | undefined,
   word: string,
 ): Message {
   if (resources.length === 0)
@@ -52,7 +49,7 @@ export function hostingMessage(
 }
 
 /** "Together *31.50 EUR a month*, without 1 server whose cost is not known" */
-function describeSum(resources: readonly HostedResource[], currency: Currency): string {
+function describeSum(resources: readonly HostedResource[], currency: string | undefined): string {
   const costs = resources.flatMap(({ monthly_cost: cost }) =>
     cost === null ? [] : (parseAmount(String(cost), currency) ?? []),
   );
@@ -92,7 +89,8 @@ function resourceMenu(resources: readonly HostedResource[], placeholder: string,
 export interface ResourceView {
   account: string;
   resource: HostedResource;
-  currency: Currency;
+  /** The account's, which only its price list names. */
+  currency: string | undefined;
   maySync: boolean;
   showsKey?: boolean | undefined;
   /** A sentence at the top; escaped mrkdwn. */

@@ -51,7 +51,7 @@ export function serverFormModal(form: ServerForm): ModalView {
 }
 
 /** The address of a subdomain, in mrkdwn. */
-export function addressWords(subdomain: string, sitesDomain: string | undefined): string {
+function addressWords(subdomain: string, sitesDomain: string | undefined): string {
   if (sitesDomain === undefined) return `${code(subdomain)}, at the service’s domain for sites`;
   return code(`https://${subdomain}.${sitesDomain}`, 200);
 }

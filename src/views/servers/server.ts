@@ -53,7 +53,7 @@ export function factLines(facts: readonly Fact[]): string {
   return visible.map(([name, words]) => `*${name}*  ${words}`).join('\n');
 }
 
-export function factBlocks(facts: readonly Fact[]): KnownBlock[] {
+function factBlocks(facts: readonly Fact[]): KnownBlock[] {
   const lines = factLines(facts);
   return lines === '' ? [] : [section(lines)];
 }
@@ -97,7 +97,7 @@ export function codeOrNone(text: string | null): string {
 }
 
 /** Host and port in the form that people type; undefined without a host. */
-export function hostWords(server: Pick<Server, 'hostname' | 'port'>): string | undefined {
+function hostWords(server: Pick<Server, 'hostname' | 'port'>): string | undefined {
   if (!server.hostname) return undefined;
   const host = server.hostname.includes(':') ? `[${server.hostname}]` : server.hostname;
   return code(server.port === null ? host : `${host}:${server.port}`, 160);
@@ -129,12 +129,12 @@ function deployFacts(server: Server): Fact[] {
   ];
 }
 
-export function testServerButton(target: Target): Button {
+function testServerButton(target: Target): Button {
   return button('Test this server', 'test:server', { value: { target } });
 }
 
 /** Empty for a server without a site. */
-export function siteButton({ static_hosting: site }: Server): Button | undefined {
+function siteButton({ static_hosting: site }: Server): Button | undefined {
   return linkButton('Open the site', 'link:site', site?.url);
 }
 
@@ -162,11 +162,11 @@ export function statusWords(status: string): string {
 }
 
 /** "running and ready…", for use after "is". */
-export function statusMeaning(status: string): string {
+function statusMeaning(status: string): string {
   return STATUSES.get(status)?.meaning ?? code(status, 60);
 }
 
-export function statusIcon(status: string): string {
+function statusIcon(status: string): string {
   return STATUSES.get(status)?.icon ?? ':grey_question:';
 }
 
