@@ -84,12 +84,17 @@ function isRarelyMeant({ isSynonym }: Matched, word: string, rest: readonly stri
   return isSynonym || word.length <= SHORTEST_WORD || isTime;
 }
 
-/** The only command's name that differs from a word by one typing mistake, else the word. */
+/** The only command's name, else another word for one, that differs from a word by one typing mistake, else the word. */
 function correctWord(commands: readonly Command[], word: string): string {
   const spelling = comparable(word);
   if (spelling.length <= SHORTEST_WORD || routeCommand(commands, spelling) !== undefined) return word;
   const names = new Set(commands.map(({ name }) => name.split(' ')[0] ?? name));
-  const [near, other] = [...names].filter((name) => mistakes(spelling, name) <= 1);
+  const synonyms = new Set(
+    commands.flatMap(listSynonyms).flatMap(([typed]) => (typed.includes(' ') ? [] : typed)),
+  );
+  const isNear = (name: string): boolean => mistakes(spelling, name) <= 1;
+  const byName = [...names].filter(isNear);
+  const [near, other] = byName.length > 0 ? byName : [...synonyms].filter(isNear);
   return near === undefined || other !== undefined ? word : near;
 }
 

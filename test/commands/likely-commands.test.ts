@@ -11,6 +11,7 @@ const likely = (sentence: string) => findLikelyCommands(COMMANDS, sentence).map(
 
 it.for([
   ['tets storefront', 'test storefront'],
+  ['deploymnets', 'deployments'],
   ['can you test storefront please', 'test storefront'],
   ['show me the activity', 'activity'],
   ['how many deployments last week?', 'activity'],
