@@ -78,7 +78,8 @@ export function listReadings(commands: readonly Command[], sentence: Sentence): 
   const { text } = sentence;
   const tokens = splitTokens(text).map(stripSigns).filter(Boolean);
   const plain = dropSmallWords(tokens);
-  const phrases = matchPhrases(commands, [tokens, plain, dropLook(tokens)]);
+  const request = dropPolite(tokens);
+  const phrases = matchPhrases(commands, [tokens, plain, dropLook(tokens), request, dropLook(request)]);
   const others = plain.length === 0 ? [] : [plain.join(' '), ...reorder(commands, plain)];
   const explain = (line: string): string =>
     explainCommand(commands, sentence, routeCommand(commands, line))?.text ?? line;
@@ -157,7 +158,7 @@ export function isQuestion(typed: string): boolean {
 
 const SMALL: ReadonlySet<string> = new Set(
   `of the a an our my me us please pls plz kindly for on in from by with about at to now just also currently right here
-  hey hi hello ok okay so well deckhand bot can could would will you i we want wanna like need lets let try some`
+  hey hi hello ok okay so well deckhand bot can could would will you i we want wanna like need lets let try some mind kindly`
     .split(/\s+/)
     .filter(Boolean),
 );
@@ -184,6 +185,12 @@ function dropSmallWords(tokens: readonly string[]): string[] {
   return tokens.filter((token, at) => tokens[at - 1]?.startsWith('--') || !SMALL.has(spellName(token)));
 }
 
+/** Leaves out "could you please" and "I want to" at the beginning. */
+function dropPolite(tokens: readonly string[]): readonly string[] {
+  const begin = tokens.findIndex((token) => !SMALL.has(spellName(token)));
+  return begin === -1 ? [] : tokens.slice(begin);
+}
+
 const LOOKS: ReadonlySet<string> = new Set(
   'show list get give see view display print open fetch find tell read send check describe inspect'.split(
     ' ',
@@ -206,10 +213,19 @@ function reorder(commands: readonly Command[], words: readonly string[]): string
   const lengths = isSentence ? [] : [2, 1].filter((length) => length < words.length);
   const swapped = nouns.map((noun): Named => [[noun, first], rest]);
   const looked = isLook ? nouns.map((noun): Named => [[noun], rest]) : [];
-  const last = lengths.map((length): Named => [words.slice(-length), words.slice(0, -length)]);
+  // "the storefront watch" is a thing, and asks for no new one.
+  const last = lengths
+    .map((length): Named => [words.slice(-length), words.slice(0, -length)])
+    .filter(([name]) => !makesNew(commands, name.join(' ')));
   return [...swapped, ...looked, ...last]
     .filter(([name]) => isCommandName(commands, name.join(' ')))
     .map(([name, others]) => [...name, ...others].join(' '));
+}
+
+/** True if a name alone, such as `watch`, means a command that changes something. */
+function makesNew(commands: readonly Command[], name: string): boolean {
+  const matched = routeCommand(commands, name);
+  return matched !== undefined && mayChange(matched.command);
 }
 
 /** A command's name, and the words after it. */

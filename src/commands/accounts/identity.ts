@@ -38,7 +38,8 @@ export const whoami = defineCommand({
   phrases: {
     'who am i *': '',
     'am i connected|linked|logged|signed *': '',
-    'my|show|what account|profile|role|roles|permissions|user|name|rights|key|is|am|are *': '',
+    'my|show account|profile|role|roles|permissions|user|name|rights|key *': '',
+    'am i an|a|the|allowed|able *': '',
     'what may|can i|do do|run|use *': '',
     'what is|are my role|roles|permissions|name|account|rights *': '',
   },

@@ -24,6 +24,10 @@ export const last = defineCommand({
   ],
   phrases: {
     'current|deployed|revision|commit|sha|head': '',
+    'what|which version|revision|commit|release of|for|on + is|was running|live|deployed|there|out': '$1',
+    'when was|were|is last|latest deployed|released|updated|shipped +': '$1',
+    'who has|have + deployed|released|shipped|pushed *': '$1',
+    'who did|made|started|ran the? last|latest? deploy|deployment|release of|for|on|to? *': '$1',
     'commits|pending|undeployed|unreleased|versions|revisions of|for|on|in? *': '$1',
     'what is|are waiting|pending|undeployed|unreleased for|on|in|of? *': '$1',
     'what do|does you|deckhand know|have|say about|on|of +': '$1',

@@ -28,6 +28,12 @@ export const failing = defineCommand({
     'what|who|which|anything|something is|are|fails? failing|broken|down|red|wrong|unreachable|affected|burning|fire|on *':
       '',
     'what|which|anything fails|breaks *': '',
+    'what is|was the? current|overall|general? status|state|situation': '',
+    'current|overall|general status|state|situation|health': '',
+    'call|wake|page oncall|on-call|somebody|someone': '',
+    'leave|give|assign|hand it|this|that to *': '',
+    'mark + as? resolved|fixed|done|closed|solved': '',
+    '+ is|was fixed|resolved|solved|mended': '',
     'what|which projects|servers|things are|is failing|broken|down|red|unreachable *': '',
     'is|are|was anything|something|everything|it|all|things|there|any|we|they *': '',
     'anything|everything|something|all failing|broken|down|wrong|ok|okay|fine|green|red|up|burning|good *':

@@ -24,6 +24,8 @@ const FILLERS: ReadonlySet<string> = new Set(
 const ALL: ReadonlySet<string> = new Set(['*', 'everything']);
 const ENDS: ReadonlySet<string> = new Set(['end', 'off', 'over', 'resume', 'stop']);
 const UNTIL: ReadonlySet<string> = new Set(['til', 'till', 'until', 'untill']);
+/** Days that need no word before them. */
+const DAYS: ReadonlySet<string> = new Set(['today', 'tonight']);
 /** A day without a time means its morning. */
 const MORNING = '08:00';
 
@@ -33,6 +35,14 @@ const UNITS: ReadonlyArray<[RegExp, 'minute' | 'hour' | 'day' | 'week']> = [
   [/^(?:d|days?)$/, 'day'],
   [/^(?:w|weeks?)$/, 'week'],
 ];
+
+/** Numbers in words. */
+const NUMBERS: ReadonlyMap<string, string> = new Map([
+  ...['a', 'an'].map((word) => [word, '1'] as const),
+  ...'one two three four five six seven eight nine ten eleven twelve'
+    .split(' ')
+    .map((word, at) => [word, String(at + 1)] as const),
+]);
 
 interface Read {
   until: number;
@@ -80,15 +90,15 @@ function readTimed(word: string, after: readonly string[], time: Now): Read | un
     const read = readDuration(after, time) ?? readDay(after, time);
     return read && { ...read, length: read.length + 1 };
   }
-  return readDuration([word, ...after], time);
+  return readDuration([word, ...after], time) ?? (DAYS.has(word) ? readDay([word], time) : undefined);
 }
 
-/** "2h", "90m", "2 hours", "an hour", "half an hour", "3 days" */
+/** "2h", "90m", "2 hours", "two hours", "an hour", "half an hour", "3 days" */
 function readDuration(words: readonly string[], { now, zone }: Now): Read | undefined {
   const [first = '', second = '', third = ''] = words;
   if (first === 'half' && second === 'an' && third === 'hour') return { until: now + HOUR_MS / 2, length: 3 };
   const [, number, ending = ''] = /^(\d{1,4}(?:\.\d)?)([a-z]*)$/.exec(first) ?? [];
-  const amount = number ?? (first === 'a' || first === 'an' || first === 'one' ? '1' : undefined);
+  const amount = number ?? NUMBERS.get(first);
   if (amount === undefined) return undefined;
   const unit = UNITS.find(([pattern]) => pattern.test(ending || second))?.[1];
   if (unit === undefined) return undefined;
@@ -104,6 +114,7 @@ function readDay(words: readonly string[], time: Now): Read | undefined {
   const word = words[length - 1];
   if (word === 'today' || word === 'day')
     return { until: atTime(addDays(dayAt(time.zone, time.now), 1), '00:00', time), length };
+  if (word === 'tonight') return { until: nextMorning(time), length };
   return word === 'weekend' ? { until: nextWeekday('mon', MORNING, time), length } : undefined;
 }
 
@@ -113,7 +124,8 @@ function readUntil(words: readonly string[], time: Now): Read {
   const today = dayAt(time.zone, time.now);
   const withTime = (then: (text: string) => number): Read => {
     const [text, length] = second === 'at' ? [third, 3] : [second, 2];
-    return isTime(text) ? { until: then(readTime(text)), length } : { until: then(MORNING), length: 1 };
+    if (isTime(text)) return { until: then(readTime(text)), length };
+    return { until: then(MORNING), length: second === 'morning' ? 2 : 1 };
   };
   const weekday = WEEKDAYS.find((day) => first === day || first === DAY_NAMES[day].toLowerCase());
   if (weekday !== undefined) return withTime((text) => nextWeekday(weekday, text, time));

@@ -57,12 +57,13 @@ const EndButton = z.object({
 export const quiet = defineCommand({
   name: NAME,
   phrase: 'holds back news here for a while',
-  synonyms: ['mute', 'silence', 'snooze', 'hush', 'dnd'],
+  synonyms: ['mute', 'silence', 'snooze', 'hush', 'shush', 'dnd'],
   phrases: {
     'be|stay|keep quiet|silent *': '$1',
     'is|are this|the|my? it|we|this|that|everything|things|channel quiet|muted|silent|silenced|snoozed *':
       '$1',
     'shut up *': '$1',
+    'no more? alerts|notifications|messages|posts|news (until|for|today|tonight) *': '$1 $2',
     'do not disturb *': '$1',
     'mute|silence|snooze|quiet us|notifications|alerts|everything|all|channel|it|this *': '$1',
     'stop talking|posting|spamming|alerting|shouting *': '$1',

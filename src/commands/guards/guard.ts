@@ -110,6 +110,9 @@ const guardSchedules = timedCommands(GUARD_FEATURE, {
     'check|test|probe|ping|monitor|guard|watch + every|each|once hour|an hour?': '$1 hourly',
     'check|test|probe|ping|monitor|guard + (daily|weekdays|every|each) +': '$1 $2 $3',
     'check|test|probe|ping|monitor|guard (hourly|daily) +': '$2 $1',
+    '(hourly|daily) test|tests|check|checks|guard of|for|on? +': '$2 $1',
+    'schedule|plan|set up? a? test|tests|check|checks of|for|on? + (daily|hourly|weekdays|every|each) *':
+      '$1 $2 $3',
     'check|test|probe|ping|monitor|guard + regularly|periodically|automatically|continuously|constantly':
       '$1',
   },

@@ -144,6 +144,8 @@ export const start = defineCommand({
       '',
     'what now|next|else|should *': '',
     'get|getting started *': '',
+    'onboarding|cancel|nevermind|sorry|oops': '',
+    'never|no mind|worries|problem': '',
     'show|get|see|display all *': '',
     'list|show|get|see|display schedules|schedule|everything|subscriptions|setup|configuration|rules|what *':
       '',

@@ -46,6 +46,9 @@ export const invoices = defineCommand({
   phrases: {
     '(january|february|march|april|may|june|july|august|september|october|november|december)': 'total $1',
     'how much *': 'total $1',
+    'how much do|does|did|have we|i|you|they owe|owed|pay|paid|spend|spent *': 'total $1',
+    'is|are|do|have|has there|we|any? have|any? unpaid|open|overdue|outstanding|due invoices|invoice|bills|bill *':
+      'unpaid $1',
     'how much does|do|did|will it|that|this|deckhand|everything|we? cost|costs *': 'total $1',
     'what did|do|does|have|must we|you|it|i cost|pay|paid|owe|spend|spent *': 'total $1',
     'what is|are|was were? overdue|unpaid|due|owed|outstanding|open *': 'unpaid',

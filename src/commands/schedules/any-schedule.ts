@@ -19,7 +19,7 @@ const WORDS = {
     phrases: {
       'pause|suspend|hold|disable|stop|freeze everything|all|it|this|channel|posting|messages|bot|deckhand *':
         '$1',
-      'stop|disable|off|halt|cancel|quit|enough|freeze': '',
+      'stop|disable|off|halt|quit|enough|freeze': '',
       'turn|switch off it|this|everything|all|channel|posting|messages|bot|deckhand? *': '$1',
       'turn|switch it|this|everything|all|channel|posting|messages|bot|deckhand off *': '$1',
     },

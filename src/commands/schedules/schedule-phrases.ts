@@ -19,6 +19,7 @@ export function schedulePhrases(kind: ScheduleKind, verb: Verb): Phrases {
       return {
         [`list|show|get|see|all|my|which|what|every ${noun} *`]: '',
         [`${noun} list|show|all|status|here`]: '',
+        [`the|our + ${kind}`]: '',
         [`remove|delete|stop|end|cancel|drop|kill|clear all|every of? the|my|our? ${noun} *`]: '',
         [`is|are|do|does|has|have the|our|there|any|we|you|a|this? have|get? a|any|the? ${noun} *`]: '',
         [`next|upcoming ${noun}`]: '',
@@ -55,7 +56,7 @@ export function schedulePhrases(kind: ScheduleKind, verb: Verb): Phrases {
       };
     case 'remove':
       return {
-        [`remove|delete|stop|end|cancel|drop|kill|quit ${noun} of|for|on? *`]: '$1',
+        [`remove|delete|stop|end|cancel|drop|kill|quit daily|weekly|hourly? ${noun} of|for|on? *`]: '$1',
         [`${noun} cancel|end|kill|drop *`]: '$1',
         ...(kind === 'watch' ? UNWATCH : kind === 'guard' ? { 'unguard|unmonitor *': '$1' } : {}),
       };

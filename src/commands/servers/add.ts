@@ -37,7 +37,8 @@ export const serverAdd = defineCommand({
   phrase: 'creates a managed server',
   synonyms: ['server create', 'server new'],
   phrases: {
-    'add|create|new|make|order|provision|launch|spin|buy up? server|vps|site|droplet for|to|in? *': '$1',
+    'add|create|new|make|order|provision|launch|spin|buy up? a|another? new? managed? server|vps|site|droplet for|to|in? *':
+      '$1',
   },
   summary: 'Makes a managed server or static site, and follows it in a thread until it is ready',
   usage: '[project]',

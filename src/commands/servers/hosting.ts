@@ -31,7 +31,7 @@ export const hosting = defineCommand({
   synonyms: ['resources', 'managed servers', 'droplets', 'instances', 'vps'],
   shorthands: { regions: 'regions', sizes: 'sizes', plans: 'sizes', prices: 'sizes', pricing: 'sizes' },
   phrases: {
-    'what|how much? is|does|do|are? a|the|one? server|servers|hosting|vps cost|costs? *': 'sizes',
+    'what|how much? is|does|do|are? a|the|one? managed? server|servers|hosting|vps cost|costs? *': 'sizes',
     'sync|resync|synchronise|synchronize server|servers|hosting *': '',
     'which|what|where regions|region|locations|datacenters *': 'regions',
     'which|what|server sizes|plans|prices|price *': 'sizes',

@@ -23,6 +23,7 @@ export const serverShow = defineCommand({
     'which|what servers|hosts|machines|environments *': '',
     'list? all servers|hosts|machines of|in|for? *': '$1',
     'ssh|branch|branches|ip|hostname|port|path of|to|on|for? *': '$1',
+    'what is the? ip|address|host|hostname|port|path|branch address|name? of|to|on|for +': '$1',
     'environments|nodes|boxes|targets|server|host|machine list|all?': '',
     'inspect|describe|info|details|about server|host|machine? +': '$1',
     'where does|is + live|run|deploy|deployed|hosted|running to?': '$1',

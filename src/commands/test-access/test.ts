@@ -48,7 +48,7 @@ export const test = defineCommand({
   phrase: 'checks that repository and servers are reachable',
   synonyms: ['check', 'run', 'rerun', 'retest', 'recheck', 'run again', 'test again', 'try again'],
   phrases: {
-    'ping|probe|verify|tests|retest|reach|validate +': '$1',
+    'ping|probe|verify|tests|testing|retest|reach|validate +': '$1',
     'run|rerun|start|do|make|trigger|launch|execute|perform|begin|repeat tests|test|checks|check|it|access|again *':
       '$1',
     'test|check|verify access|connection|connectivity|reachability *': '$1',

@@ -48,6 +48,8 @@ export const watchMine = defineCommand({
     'notify|alert|tell|dm|message|ping|warn|inform me about|of|when|if|for|on my|mine|own *': '',
     'watch|follow|track my|mine|me|own *': '',
     'let me know when|if|about my|mine *': '',
+    'let me know about|of failures|errors|problems': 'failures',
+    'dm|message|send|tell me my failures|errors|deployments|deploys': '',
     'notifications|alerts for me|mine|my': '',
     'notifications|alerts|notify|alert|subscribe|dm': '',
   },

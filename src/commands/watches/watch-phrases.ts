@@ -16,6 +16,8 @@ export const WATCH_PHRASES: Phrases = {
   [`${TELL} @ about|of|on|for + failures?`]: '$2 failures --mention $1',
   [`${TELL} me ${WHEN} + ${BEGINS}? ${FAILS} *`]: '$1 failures --mention me',
   [`${TELL} me about|of|on|for +`]: '$1 failures --mention me',
+  'be|get|stay notified|alerted|told|informed|warned|messaged about|of|on|when|if? +':
+    '$1 failures --mention me',
   [`let me know ${WHEN}|about|of + ${BEGINS}? ${FAILS} *`]: '$1 failures --mention me',
   [`${TELL} us|everyone|everybody|here|channel|team|people|to? ${WHEN} + ${BEGINS}? ${FAILS} *`]:
     '$1 failures',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SpanStart, Tracing } from '../../../src/observability/tracing.ts';
 import { NO_TRACING } from '../../../src/observability/tracing.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
-import { IN_PASSING, ON_CALL, type Row, TYPED_FIRST, UNREAD } from './phrasings.ts';
+import { IN_PASSING, ON_CALL, OTHER_WORDS, type Row, TYPED_FIRST, UNREAD } from './phrasings.ts';
 
 let world: TestWorld;
 let commands: Array<{ name: string; outcome: string }> = [];
@@ -113,6 +113,7 @@ describe.each([
   ['of somebody who has not read the help', UNREAD],
   ['of somebody on call', ON_CALL],
   ['of a colleague in passing', IN_PASSING],
+  ['of other people', OTHER_WORDS],
 ])('the words %s', (_, rows: readonly Row[]) => {
   it.each(rows)('"%s": %s %s', async (typed, outcome, command) => {
     const { text, last } = await type(typed);
