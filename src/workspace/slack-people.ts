@@ -170,14 +170,20 @@ export async function findHandle(
   const team = makeTeamArgument(id, ownTeam);
   const spelling = spellName(handle);
   const isMeant = (name: string | undefined): boolean => name !== undefined && spellName(name) === spelling;
-  const listed = await undefinedOnSlackError(slack.call('usergroups.list', team), 'forbidden');
-  const groups = listed?.usergroups ?? [];
+  const listed = await undefinedOnSlackError(listGroups(slack, team), 'forbidden');
+  const groups = listed ?? [];
   const group = (groups.find((one) => isMeant(one.handle)) ?? groups.find((one) => one.id === handle))?.id;
   if (group !== undefined) return { id: group };
   if (PERSON_ID.test(handle) && (await readHandle(workspace, handle, ownTeam)) !== undefined)
     return { id: handle };
   const [person] = await findPeople(slack, team, (one) => listPersonNames(one).some(isMeant));
   return { id: person, lacksGroups: listed === undefined };
+}
+
+/** The user groups of a team; none if Slack refuses them by another word, such as for a plan without groups. */
+async function listGroups(slack: WorkspaceSlack, team: { team_id?: string }) {
+  const answer = await undefinedOnSlackError(slack.call('usergroups.list', team), 'rejected');
+  return answer?.usergroups ?? [];
 }
 
 function listPersonNames({ name, real_name, profile }: Listed): Array<string | undefined> {

@@ -357,6 +357,9 @@ describe('a user group that a failure mentions', () => {
     const refused = (handle: string) => ask(world, `/deckhand watch all --mention ${handle}`, 'admin');
     expect(await refused('@nobody')).toContain('Nobody here is called nobody');
     expect(await refused('<!here>')).not.toContain('<!here>');
+    world.slack.fault({ method: 'usergroups.list', error: 'paid_teams_only' });
+    expect(await refused('@nobody')).toContain('Nobody here is called nobody');
+    expect(await refused('@ben')).toContain('@ben is mentioned');
     expect(await ask(world, '/deckhand watch list', 'admin')).toContain('mentions @OnCall after 15 min');
   });
 });
