@@ -93,8 +93,12 @@ export async function searchOtherAccounts<T>(
   const preferred = await accounts.defaultName(keyUse);
   const best = matches.find(({ account }) => account.name === preferred);
   if (best !== undefined || matches.length < 2) return best ?? matches[0];
-  const names = matches.map(({ account }) => code(account.name)).join(', ');
-  throw new UserError(`Several accounts have that project: ${names}. Name one with ${code('--account')}.`);
+  const names = matches.map(({ account }) => account.name);
+  throw new UserError(
+    `Several accounts have that project: ${names.map((name) => code(name)).join(', ')}. Name one with ${code('--account')}.`,
+    undefined,
+    { choices: names.map((name) => ({ value: `--account ${name}`, text: name })) },
+  );
 }
 
 /**

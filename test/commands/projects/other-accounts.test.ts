@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { ask } from '../../support/asking.ts';
+import { answerTo, ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
@@ -45,6 +45,17 @@ describe('a project that is named without its account', () => {
     const answer = await ask(world, `/deckhand ${line}`);
     expect(answer).toContain(expected);
     if (!expected.includes('Did you mean')) expect(answer).not.toContain('Did you mean');
+  });
+
+  test('is chosen from a menu if several other accounts have it', async ({ world }) => {
+    await connectOthers(world);
+    const answer = await ask(world, '/deckhand activity common');
+    expect(answer).toContain('start:choose');
+    const { ts = '' } = world.slack.ephemerals(TEAM, PEOPLE.member).at(-1) ?? {};
+    const selected = '--account initech';
+    const choose = () =>
+      world.as('member').click({ channel: CHANNEL, ts }, { actionId: 'start:choose', selected });
+    expect(await answerTo(world, 'member', choose)).toContain('in `initech`');
   });
 
   test('is first looked for in the account of the channel, then in the default one', async ({ world }) => {
