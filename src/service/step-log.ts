@@ -72,15 +72,11 @@ const TRAILER =
 export function findErrorLine(lines: readonly LogLine[]): { at: number; isSure: boolean } | undefined {
   if (lines.length === 0) return undefined;
   const errors = listErrors(lines);
-  const [best] =
-    [
-      errors.filter(({ isError, isTrailer }) => isError && !isTrailer),
-      errors.filter(({ isTrailer }) => !isTrailer),
-      errors.filter(({ isError }) => isError),
-      errors,
-    ]
-      .find((some) => some.length > 0)
-      ?.slice(-1) ?? [];
+  const best =
+    errors.findLast(({ isError, isTrailer }) => isError && !isTrailer) ??
+    errors.findLast(({ isTrailer }) => !isTrailer) ??
+    errors.findLast(({ isError }) => isError) ??
+    errors.at(-1);
   return best === undefined ? { at: lines.length - 1, isSure: false } : { at: best.at, isSure: true };
 }
 
