@@ -188,7 +188,7 @@ export function groupFailures(events: readonly ActivityEvent[]): ProjectFailures
 }
 
 function summarizeFailures(events: readonly ActivityEvent[]): ProjectFailures[] {
-  const failures = events.filter(({ event }) => readEventOutcome(event) === 'failed');
+  const failures = events.filter(({ event }) => isFailure(event));
   const [last] = failures;
   if (last === undefined) return [];
   const isPassing = failures.every((failure) => {
@@ -342,6 +342,10 @@ function firstDay(range: Range, today: string): string {
   return date.toISOString().slice(0, 10);
 }
 
+export function countOutcome(events: readonly ActivityEvent[], outcome: Outcome): number {
+  return events.filter(({ event }) => readEventOutcome(event) === outcome).length;
+}
+
 /** True if the figures exclude a failure. */
 export function excludeFailures({ stats }: Pick<Activity, 'stats'>): boolean {
   const { success_rate: rate, total_deployments: total } = stats ?? {};
@@ -359,10 +363,8 @@ export function countUnlisted({
 }: Pick<Activity, 'events' | 'stats'>): { failed: number | undefined; held: number } | undefined {
   const { success_rate: rate, total_deployments: total } = stats ?? {};
   if (typeof rate !== 'number' || rate >= 100) return undefined;
-  const amountOf = (outcome: Outcome): number =>
-    events.filter(({ event }) => readEventOutcome(event) === outcome).length;
-  const held = amountOf('failed');
-  const cancelled = amountOf('cancelled');
+  const held = countOutcome(events, 'failed');
+  const cancelled = countOutcome(events, 'cancelled');
   if (!total) return held + cancelled > 0 ? undefined : { failed: undefined, held };
   const failed = Math.max(1, Math.round((total * (100 - rate)) / 100)) - cancelled;
   return failed > held ? { failed, held } : undefined;

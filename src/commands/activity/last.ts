@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isNamed } from '../../core/names.ts';
 import { projectId } from '../../core/project-ref.ts';
 import { formatDay } from '../../core/time/clock.ts';
-import { type ActivityEvent, readEventOutcome } from '../../service/activity.ts';
+import { type ActivityEvent, isFailure, readEventOutcome } from '../../service/activity.ts';
 import { type LiveServer, lastMessage } from '../../views/activity/last-message.ts';
 import { fetchActivity, readKnownActivity } from '../../workspace/read-activity.ts';
 import { readZone } from '../../workspace/slack-people.ts';
@@ -114,7 +114,7 @@ function summarizeServer(
   const [live, before] = successes;
   // A cancelled deployment changes nothing.
   const newest = events.find(({ event }) => readEventOutcome(event) !== 'cancelled');
-  const isFailed = newest !== undefined && readEventOutcome(newest.event) === 'failed';
+  const isFailed = newest !== undefined && isFailure(newest.event);
   const ofToday = events.filter(({ created_at: at }) => formatDay(zone, at) === today);
   return {
     server,

@@ -9,7 +9,7 @@ import type { Account } from '../../records/accounts.ts';
 import type { KnownActivity } from '../../records/ledger.ts';
 import { type RecoveryFigures, readRecoveries } from '../../records/recoveries.ts';
 import { makePersonKey } from '../../records/service-people.ts';
-import { type ActivityEvent, countByDay, readEventOutcome, readEventTime } from '../../service/activity.ts';
+import { type ActivityEvent, countByDay, isFailure, readEventTime } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
 import {
   ActivityAsk,
@@ -313,9 +313,7 @@ function selectEvents(
 ): ActivityEvent[] {
   const { from: today } = computePeriods('today', zone, now);
   return events.filter(
-    (event) =>
-      (!isFailed || readEventOutcome(event.event) === 'failed') &&
-      (!isYesterday || readEventTime(event) < today),
+    (event) => (!isFailed || isFailure(event.event)) && (!isYesterday || readEventTime(event) < today),
   );
 }
 

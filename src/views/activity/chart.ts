@@ -3,6 +3,7 @@ import { sanitize } from '../../core/mrkdwn.ts';
 import {
   type ActivityEvent,
   countDeployments,
+  countOutcome,
   type DeploymentsData,
   OUTCOMES,
   type Outcome,
@@ -42,7 +43,7 @@ export function totalWords(data: Pick<DeploymentsData, 'bars'>): string {
 
 /** The outcomes of a feed as text. */
 export function outcomeWords(events: readonly ActivityEvent[]): string {
-  return amountWords((outcome) => events.filter(({ event }) => readEventOutcome(event) === outcome).length);
+  return amountWords((outcome) => countOutcome(events, outcome));
 }
 
 function amountWords(amountOf: (outcome: Outcome) => number): string {
