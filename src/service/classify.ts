@@ -107,16 +107,9 @@ type Json = Record<string, unknown>;
 
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/;
 /** Keys that describe the error. Every other key of a validation error names an attribute. */
-const DESCRIBING = new Set([
-  'error_code',
-  'hint',
-  'status',
-  'error',
-  'message',
-  'errors',
-  'beta_url',
-  'upgrade_url',
-]);
+const DESCRIBING: ReadonlySet<string> = new Set(
+  'error_code hint status error message errors beta_url upgrade_url'.split(' '),
+);
 /** Parts of the request that are no fields of a form. */
 const WRAPPERS =
   /^(?:(?:server|integration|hosted_website(?:_attributes)?|hosted_resource|static_hosting|managed_vps)\.)+/;

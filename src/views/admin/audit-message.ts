@@ -133,17 +133,7 @@ const ACTS: ReadonlyMap<string, string> = new Map([
   ['watch push', 'Hear within seconds'],
 ]);
 
-const VERBS: ReadonlySet<string> = new Set([
-  'add',
-  'edit',
-  'pause',
-  'resume',
-  'remove',
-  'run',
-  'share',
-  'snooze',
-  'undo',
-]);
+const VERBS: ReadonlySet<string> = new Set('add edit pause resume remove run share snooze undo'.split(' '));
 
 /** An act in people's words: "Pause a digest" for `digest pause`. */
 function describeAct(what: string): string {

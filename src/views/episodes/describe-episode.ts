@@ -60,18 +60,7 @@ function describeOpen(name: string, subject: ShownSubject, episode: Episode): st
     : `${name}${again}: ${what} since ${from}`;
 }
 
-const ORDINALS = [
-  'first',
-  'second',
-  'third',
-  'fourth',
-  'fifth',
-  'sixth',
-  'seventh',
-  'eighth',
-  'ninth',
-  'tenth',
-];
+const ORDINALS = 'first second third fourth fifth sixth seventh eighth ninth tenth'.split(' ');
 
 /** "failing again, the third time within an hour" */
 export function failingAgain(times: number): string {
