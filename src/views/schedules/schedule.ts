@@ -16,8 +16,8 @@ import type { LastResult, Paused, Schedule, ScheduleState } from '../../records/
 import { inPages } from '../blocks/lists.ts';
 import { button, buttons, headed, LIMITS, notes, overflowMenu, say, section } from '../blocks/make-blocks.ts';
 import { modal } from '../blocks/modal.ts';
-import { SCHEDULE_FACES, type ScheduleFace } from './faces.ts';
-import { describeSchedule, describeStart } from './words.ts';
+import { readFace, type ScheduleFace } from './faces.ts';
+import { describeSchedule } from './words.ts';
 
 interface ShownSchedule {
   schedule: Schedule;
@@ -60,7 +60,7 @@ export function changeAnswer(
   { done, note, pages }: Omit<ScheduleChange, 'user'>,
 ): Message {
   const { id } = schedule;
-  const start = done === 'set up' ? describeStart(schedule, pages) : undefined;
+  const start = done === 'set up' ? readFace(schedule.kind).describeStart?.(schedule, pages) : undefined;
   const sentence = start ?? `${capitalised(done)}: ${describeSchedule(schedule, pages)}.`;
   const text = [ICONS[done] ?? readIcon([schedule]), sentence, note].filter(Boolean).join(' ');
   return say(text, ...buttons(canBePushed && button(PUSH, `watch:push#${id}`, { value: { id } })));
@@ -69,7 +69,7 @@ export function changeAnswer(
 const PUSH = 'Hear within seconds';
 
 function readIcon([first]: readonly Schedule[]): string | undefined {
-  return first && SCHEDULE_FACES[first.kind].icon;
+  return first && readFace(first.kind).icon;
 }
 
 /** The answer to a person who removed schedules. @param removal id for "Undo" */
@@ -85,7 +85,7 @@ export function restoredAnswer(restored: readonly Schedule[], pages?: Pages): Me
 /** Asks before a schedule is removed. */
 export function removeModal(origin: RemoveOrigin, schedule: Schedule): ModalView {
   const { kind } = schedule;
-  const { confirm, noun }: ScheduleFace = SCHEDULE_FACES[kind];
+  const { confirm, noun } = readFace(kind);
   const form = { submit: 'Remove', metadata: origin };
   return modal(`${kind}.remove`, `Remove ${kind === 'invoices' ? noun : `a ${noun}`}?`, form, [
     section(`${capitalised(describeSchedule(schedule))}. ${confirm}`),
@@ -102,7 +102,7 @@ export function scheduleMenu(
   list?: ListScope,
 ): Overflow {
   const { id, kind } = schedule;
-  const { extras }: ScheduleFace = SCHEDULE_FACES[kind];
+  const { extras } = readFace(kind);
   const turn = restWords(schedule) === undefined ? 'Pause' : 'Resume';
   const push = canBePushed === true ? { push: PUSH } : {};
   const verbs = { [turn.toLowerCase()]: turn, ...push, ...extras, ask: 'Remove' };
@@ -170,11 +170,10 @@ export function resumedLine(resumed: readonly Schedule[], reason: string): Messa
 export function nameSchedules(schedules: readonly Schedule[], pages?: Pages): string {
   const [only] = schedules;
   if (only !== undefined && schedules.length === 1) return describeSchedule(only, pages);
-  const kinds = [...Map.groupBy(schedules, ({ kind }) => kind)].map(([kind, { length }]) =>
-    kind === 'invoices'
-      ? SCHEDULE_FACES.invoices.noun
-      : count(length, SCHEDULE_FACES[kind].noun, SCHEDULE_FACES[kind].plural),
-  );
+  const kinds = [...Map.groupBy(schedules, ({ kind }) => kind)].map(([kind, { length }]) => {
+    const { noun, plural } = readFace(kind);
+    return kind === 'invoices' ? noun : count(length, noun, plural);
+  });
   return joinNames(kinds);
 }
 

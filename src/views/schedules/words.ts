@@ -26,11 +26,3 @@ export function scheduleWords(schedule: Schedule, pages?: Pages): string {
   const { describeSubject, describeDetails } = readFace(schedule.kind);
   return `${describeSubject(schedule, pages)}: ${describeDetails(schedule)}`;
 }
-
-/**
- * Sentences about a new schedule, in mrkdwn; undefined for kinds that only their name describes.
- * @param pages for a link
- */
-export function describeStart(schedule: Schedule, pages?: Pages): string | undefined {
-  return readFace(schedule.kind).describeStart?.(schedule, pages);
-}
