@@ -5,7 +5,7 @@ import { isDirect, type KnownBlock, SlackTs } from '../../core/message.ts';
 import { withTimeout } from '../../core/time/clock.ts';
 import type { Account } from '../../records/accounts.ts';
 import { type ActivityEvent, filterEvents, getActivity } from '../../service/activity.ts';
-import { type Addressed, accountUrl, readAddress } from '../../service/addresses.ts';
+import { type Addressed, projectUrl, readAddress } from '../../service/addresses.ts';
 import { getServer } from '../../service/servers.ts';
 import { isSlackFailure } from '../../slack/failure.ts';
 import { BACKGROUND } from '../../slack/rate-limit.ts';
@@ -99,7 +99,7 @@ async function readState(
     return { blocks: serverUnfurl(account.name, projectName, match) };
   }
   const match = await linkedProject(workspace, account, projectName);
-  const blocks = match && projectUnfurl(account.name, match.project, match.latest);
+  const blocks = match && projectUnfurl(match);
   return blocks && { blocks, card: projectCard(match, url) };
 }
 
@@ -204,6 +204,6 @@ async function linkedProject(
   if (project === undefined) return undefined;
   const run = await runs.latest({ account: account.name, project });
   const latest = isDirect(run?.channel) ? undefined : run;
-  const url = `${accountUrl(account.name, config.SERVICE_BASE_URL)}/projects/${encodeURIComponent(project.permalink)}`;
+  const url = projectUrl(account.name, project.permalink, config.SERVICE_BASE_URL);
   return { account: account.name, url, project, latest };
 }

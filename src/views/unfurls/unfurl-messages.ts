@@ -12,11 +12,7 @@ import { describeProtocol, factLines, managedFacts } from '../servers/server.ts'
 import { endedWords, runWords, timesOfRun } from '../test-access/test-run.ts';
 
 /** The preview under a link to a project. */
-export function projectUnfurl(
-  account: string,
-  project: Pick<Project, 'name' | 'permalink' | 'identifier' | 'last_deployed_at'>,
-  latest: Run | undefined,
-): KnownBlock[] {
+export function projectUnfurl({ account, project, latest }: ShownProject): KnownBlock[] {
   const at = project.last_deployed_at;
   const deployed = at === null ? 'Never deployed' : at && `Last deployed ${dateTime(at)}`;
   const tested = latest === undefined ? 'Not tested with Deckhand yet' : `Test access: ${runWords(latest)}`;
