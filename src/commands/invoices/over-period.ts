@@ -15,7 +15,7 @@ import {
   listInvoices,
 } from '../../service/invoices.ts';
 import { failureWords } from '../../views/blocks/failures.ts';
-import { withSkipped } from '../../views/blocks/lists.ts';
+import { inPages, withSkipped } from '../../views/blocks/lists.ts';
 import { say } from '../../views/blocks/make-blocks.ts';
 import { invoiceTitle } from '../../views/invoices/invoice-messages.ts';
 import {
@@ -48,12 +48,8 @@ export async function readInvoices(ask: InvoiceAsk, context: CommandContext): Pr
   const requested =
     ask.account === undefined ? await accounts.list(use) : [await accounts.resolve(use, ask.account)];
   const reads: AccountRead[] = [];
-  for (let at = 0; at < requested.length; at += AT_ONCE)
-    reads.push(
-      ...(await Promise.all(
-        requested.slice(at, at + AT_ONCE).map((account) => readAccount(account, context)),
-      )),
-    );
+  for (const some of inPages(requested, { most: AT_ONCE }))
+    reads.push(...(await Promise.all(some.map((account) => readAccount(account, context)))));
   const failed = reads.flatMap(({ account, error }) => (error === undefined ? [] : [{ account, error }]));
   const [first] = failed;
   if (first !== undefined && failed.length === reads.length) throw first.error;

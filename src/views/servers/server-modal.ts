@@ -94,7 +94,8 @@ export const ServerFields = {
 const SPA_MODE = 'true';
 
 function siteBlocks({ values, sitesDomain }: ServerForm): KnownBlock[] {
-  const label = readLabel(readFieldText(values.subdomain));
+  const { subdomain } = values;
+  const label = typeof subdomain === 'string' ? readLabel(subdomain.trim()) : undefined;
   const hint = sitesDomain
     ? `The site’s address becomes https://<subdomain>.${sitesDomain}`
     : 'The first part of the site’s address.';
@@ -151,10 +152,6 @@ function readLabel(address: string): string | undefined {
     .split(/[./]/)[0];
   const isLabel = label !== undefined && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(label);
   return isLabel && label.length <= MAX_LABEL ? label : undefined;
-}
-
-function readFieldText(value: Values[string]): string {
-  return typeof value === 'string' ? value.trim() : '';
 }
 
 /** The last step before the order, with all choices and the price. */
