@@ -1,5 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import { AccountFailure, UnmatchedWords, UserError } from '../core/errors.ts';
+import { hashJson } from '../core/json.ts';
 import { bold, code, listFirst } from '../core/mrkdwn.ts';
 import { indexNames, pickNamed, spellName } from '../core/names.ts';
 import { isSameProject, type ProjectRef, toProjectRef } from '../core/project-ref.ts';
@@ -8,15 +9,23 @@ import { TtlCache } from '../core/ttl-cache.ts';
 import type { Account, Accounts } from '../records/accounts.ts';
 import type { ListOptions, SkippedRows } from '../service/call.ts';
 import { listProjects, type Project } from '../service/projects.ts';
+import { type NamingRecords, storePresentNames } from './present-names.ts';
 
 export type Projects = ReturnType<typeof createProjects>;
 
-export function createProjects(parts: { accounts: Accounts; clock: Clock }) {
+export function createProjects(parts: NamingRecords & { accounts: Accounts; clock: Clock }) {
   const fresh = new TtlCache<Project[]>(parts.clock);
+  /** Hash of the names that the last list of each account had. */
+  const stored = new Map<string, string>();
   // The cache's key holds the sealed key, so that a new key never shows answers to an old one.
   const makeKey = ({ name, sealedKey }: Account): string[] => [name, sealedKey];
-  const load = (account: Account, options?: ListOptions) => (): Promise<Project[]> =>
-    parts.accounts.use(account, (client) => listProjects(client, options));
+  const load = (account: Account, options?: ListOptions) => async (): Promise<Project[]> => {
+    const projects = await parts.accounts.use(account, (client) => listProjects(client, options));
+    const names = hashJson(projects.map(({ identifier, permalink, name }) => [identifier, permalink, name]));
+    if (stored.get(account.name) !== names) await storePresentNames(parts, account.name, projects);
+    stored.set(account.name, names);
+    return projects;
+  };
 
   return {
     /** At most a few seconds old, for menus that search with each letter. @throws AccountFailure */

@@ -162,6 +162,7 @@ function openWorkspace(parts: Parts & { followUps: FollowUps }, id: string, mayS
     roles: createRoles({ store: documents, people, clock, installer: () => installations.installer(id) }),
   });
   const common = openCommon(store);
+  const schedules = createSchedules(store, following);
   const workspace = {
     /** `enterpriseId ?? teamId` of the installation. */
     id,
@@ -189,10 +190,9 @@ function openWorkspace(parts: Parts & { followUps: FollowUps }, id: string, mayS
     newBlocks,
     channelIds,
     ...once,
-    projects: createProjects({ ...common, clock }),
+    projects: createProjects({ ...common, schedules, clock }),
     waiting: createWaitingCommands({ store, clock }),
-    schedules: createSchedules(store, following),
-    ...{ accountsChanged, planCard: following.showCard },
+    ...{ schedules, accountsChanged, planCard: following.showCard },
     runs: createTestRuns(store, home.refresh),
     /**
      * For one request, which reads accounts, settings, roles and projects once. Not for work that waits for

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isSameOrNone, isSameProject, toProjectRef } from '../../core/project-ref.ts';
+import { isSameProject, type ProjectRef, toProjectRef } from '../../core/project-ref.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import { type Account, SCHEDULES } from '../../records/accounts.ts';
 import type { FeedCursor } from '../../records/feed-cursor.ts';
@@ -16,6 +16,7 @@ import type { FeedPlace, Watch } from '../../records/schedules.ts';
 import type { FindMentioned, Mentions } from '../../records/service-people.ts';
 import { type ActivityEvent, getActivity, MAX_EVENTS, readEventTime } from '../../service/activity.ts';
 import type { SkippedRows } from '../../service/call.ts';
+import { storePresentNames } from '../../workspace/present-names.ts';
 import { keepActivity } from '../../workspace/read-activity.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import { readFindMentioned } from '../episodes/standing-failure.ts';
@@ -221,28 +222,20 @@ async function storeNames(
   fresh: NewsFinder['fresh'],
 ): Promise<void> {
   const events = fresh.map(({ event }) => event);
-  await storePresentNames(workspace, watches, events);
+  const present = listPresentNames(watches, events);
+  if (present.length > 0) await storePresentNames(workspace, account, present);
   await followRenamed(workspace, account, watches, events);
 }
 
-/** Stores the present names of the projects of watches, taken from the newest events. */
-async function storePresentNames(
-  { schedules }: Workspace,
-  watches: readonly Watch[],
-  fresh: readonly ActivityEvent[],
-): Promise<void> {
-  for (const watch of watches) {
-    const { project } = watch;
+/** The present names of the projects of watches, taken from the newest events. */
+function listPresentNames(watches: readonly Watch[], fresh: readonly ActivityEvent[]): ProjectRef[] {
+  return watches.flatMap(({ project }) => {
     const newest = fresh.findLast(
       (event) => project !== undefined && event.project?.name && isSameProject(event.project, project),
     )?.project;
-    if (project === undefined || !newest) continue;
-    const { identifier = newest.identifier } = project;
+    if (project === undefined || !newest) return [];
     const permalink = newest.permalink || project.permalink;
-    const present = toProjectRef({ identifier, permalink, name: newest.name });
-    if (!isDeepStrictEqual(present, project))
-      await schedules.change(watch, (current) =>
-        isSameOrNone(current.project, project) ? { ...current, project: present } : current,
-      );
-  }
+    const present = toProjectRef({ identifier: newest.identifier, permalink, name: newest.name });
+    return isDeepStrictEqual({ ...project, ...present }, project) ? [] : [present];
+  });
 }

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { test as watching } from '../../scheduler/channel.ts';
 import { ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
 import { ACCOUNT, CHANNEL, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -75,6 +76,20 @@ describe('after a project got another permalink and name', () => {
     await untilSaid(world, 'removed the guard of Web shop');
   });
 
+  test('its card, its channels in `list all` and the slash word alone name it anew', async ({ world }) => {
+    world.slack.invite(TEAM, CHANNEL, 'bot');
+    for (const line of ['guard add storefront hourly', 'digest add daily 09:00 UTC --project storefront'])
+      await ask(world, `/deckhand ${line}`, 'admin');
+    await bind(world);
+    rename(world);
+    await ask(world, '/deckhand projects');
+    await untilSaid(world, 'A guard tests Web shop every hour.');
+    expect(await ask(world, '/deckhand list all', 'admin')).toContain('Web shop');
+    const start = await ask(world, '/deckhand');
+    expect(start).toContain('Web shop');
+    expect(start).not.toContain('Storefront');
+  });
+
   test('the same digest is refused for it, and set up for a project that took its permalink', async ({
     world,
   }) => {
@@ -96,6 +111,14 @@ describe('after a project got another permalink and name', () => {
       expect(await ask(world, line)).toContain('*Storefront* is no longer listed in `acme`');
     },
   );
+});
+
+watching('a watch that meets the new name of its project renames the guard of it', async ({ world }) => {
+  for (const line of ['guard add storefront hourly', 'watch storefront failures'])
+    await ask(world, `/deckhand ${line}`, 'admin');
+  rename(world);
+  failedDeployment(world, 'web-shop');
+  await untilSaid(world, 'Guard: Web shop');
 });
 
 describe('where the service gives no identifiers', () => {
