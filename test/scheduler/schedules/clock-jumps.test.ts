@@ -2,11 +2,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Clock, DAY_MS, HOUR_MS, systemClock } from '../../../src/core/time/clock.ts';
 import { isPostgres } from '../../../src/store/open-store.ts';
 import { setDatabaseClock } from '../../process/database-clock.ts';
+import { byLength } from '../../support/length.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { CHANNEL, openTestWorld, TEAM } from '../../support/test-world.ts';
 import { say } from '../channel.ts';
 
-const JUMPS = 40;
+const JUMPS = byLength(12, 40);
 /** So many times faster than the process looks at the time, which takes 30 s without `lookMs`. */
 const SPEED = 10;
 const LOOK_MS = (systemClock.lookMs ?? 30_000) / SPEED;
