@@ -9,6 +9,7 @@ const LONGEST: readonly RegExp[] = [
   /\/test\/browser\/|\/slack\/web\/(renderer|accessibility)\.test/,
   /\/process\/|\/cli\/|\/drain-process\.test|\/kill-matrix\/|\/fuzz\/|\/sandbox\/test\/(slack\/web\/|demo\.test)/,
   /\/(walk|failed-step|diagnosis|doctor|clock-jumps|push-(ends|removal)|store\/outage|listeners\/listeners)\.test/,
+  /\/(slack-outage|forty-tests|read-feeds|retention|activity\/waiting|listeners\/progress|setup\/move)\.test/,
 ];
 
 /**
