@@ -28,8 +28,8 @@ async function setUp(byOauth = false) {
 
 /** Lets the time of an outage pass: its beginning and its end step by step, between them at once. */
 async function outlast(world: DigestWorld, ms: number): Promise<void> {
-  await world.pass(5 * MINUTE);
-  world.time.jump(ms - 7 * MINUTE);
+  await world.pass(3 * MINUTE);
+  world.time.jump(ms - 5 * MINUTE);
   await world.pass(2 * MINUTE);
 }
 
@@ -75,7 +75,7 @@ it('the service is not asked for what cannot be posted, and a digest of half a d
   fail();
   await world.pass(5 * MINUTE);
   world.service.requests.clear();
-  await world.pass(10 * MINUTE);
+  await world.pass(4 * MINUTE);
   expect(world.service.requests.all).toEqual([]);
   world.time.jump(DAY - 2 * HOUR);
   world.slack.clearFaults();
