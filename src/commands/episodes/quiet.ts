@@ -162,7 +162,7 @@ async function begin(
     requestedBy: user,
     requestId,
   });
-  if (begun === undefined) throw new UserError('That quiet has ended already.', 'quiet');
+  if (begun === undefined) throw new UserError('That quiet has ended already.', 'failing');
   if (!isDirect(channel)) await tellQuiet(workspace, channel, begun);
   return begun;
 }
@@ -193,7 +193,8 @@ async function endScope(
 ): Promise<Reply> {
   const lasting = await listQuiets(workspace.store, channel, workspace.clock.now());
   const own = lasting.filter((one) => scope === undefined || isSameScope(one, scope));
-  if (own.length === 0) throw new UserError('That is not quiet here.', 'quiet');
+  if (lasting.length === 0) return replyPrivately(quietMessage(channel, [], workspace.word));
+  if (own.length === 0) throw new UserError(`${describeScope(scope ?? {})} is not quiet here.`, NAME);
   for (const { id } of own) await endQuiet(workspace, channel, id);
   const names = own.map((one) => describeScope(one)).join(', ');
   const audit = own.map(({ project }) => ({
@@ -214,7 +215,7 @@ function quietFailure(): Action {
       const { invocation, workspace } = context;
       const failure = await findDrawnEpisode(workspace.store, { key, id });
       if (failure === undefined)
-        throw new UserError('That failure is over, and too old to be quieted.', NAME);
+        throw new UserError('That failure is over, and too old to be quieted.', 'failing');
       const { subject } = failure.record;
       const { channel, account } = subject;
       await expectAllowed(context, channel, PERMISSION);
@@ -245,7 +246,7 @@ function endAction(): Action {
       const ended = await endQuiet(workspace, present, id);
       const { quiets = [] } = (await channelQuiets(workspace.store).get(present)) ?? {};
       const isEnding = quiets.some((one) => one.id === id);
-      if (ended === undefined && !isEnding) throw new UserError('That quiet has ended already.', NAME);
+      if (ended === undefined && !isEnding) throw new UserError('That quiet has ended already.', 'failing');
       const audit = ended && { target: ended.project?.name ?? 'everything', where: present };
       const text = `:bell: ${ended === undefined ? 'That' : describeScope(ended)} is no longer quiet here.`;
       return isAnswer === true ? replyInPlace(say(text), audit) : { kind: 'nothing', audit };

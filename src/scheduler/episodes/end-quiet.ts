@@ -1,4 +1,5 @@
 import { deliver } from '../../cards/deliver.ts';
+import { defined } from '../../core/json.ts';
 import { MINUTE_MS } from '../../core/time/clock.ts';
 import {
   changeEpisode,
@@ -105,8 +106,11 @@ async function tell(
   const others = open.filter((one) => !isOwn(one)).flatMap(({ episode: { outage } }) => outage ?? []);
   const [first] = open.filter(isOwn);
   if (first !== undefined) {
+    // The message of what one person is on is theirs.
+    const [owner, ...others] = new Set(open.filter(isOwn).map(({ episode }) => episode.owner));
     const ref = await makeOutage(workspace, first.subject, {
       id,
+      ...(others.length === 0 ? defined({ owner }) : {}),
       beganAt: quiet.endedAt,
       members,
       replies: [],

@@ -53,7 +53,7 @@ const CLAIM_ALL = 'I’m on all of it';
 export function drawOutageButtons(
   outage: { place: string; id: string; kind: Subject['kind']; channel: string } & Pick<Episode, 'owner'> & {
       silence?: ShownSubject['quiet'];
-      members: ReadonlyArray<{ episode: Pick<Episode, 'ending'> }>;
+      members: ReadonlyArray<{ episode: Pick<Episode, 'ending' | 'owner'> }>;
     },
   list?: PrivateList,
 ): KnownBlock[] {
@@ -62,7 +62,20 @@ export function drawOutageButtons(
   const failing = members.filter(({ episode }) => episode.ending === undefined);
   const claim = failing.length > 1 ? CLAIM_ALL : CLAIM;
   const quiet = silence && { channel, key: '', lasting: silence };
-  return drawActs(drawn, { kind, owner, claim, ...defined({ quiet }) }, [], list);
+  const isFree = isAnyFree({ owner, members });
+  return drawActs(drawn, { kind, owner, isFree, claim, ...defined({ quiet }) }, [], list);
+}
+
+/** True unless each failure of an outage has a person of its own, which leaves nothing to take. */
+export function isAnyFree({
+  owner,
+  members,
+}: {
+  owner?: string | undefined;
+  members: ReadonlyArray<{ episode: Pick<Episode, 'ending' | 'owner'> }>;
+}): boolean {
+  const failing = members.filter(({ episode }) => episode.ending === undefined);
+  return owner !== undefined || failing.some(({ episode }) => episode.owner === undefined);
 }
 
 /** Takes an outage from a message that only names it. */
@@ -76,15 +89,22 @@ function drawActs(
   {
     kind,
     owner,
+    isFree = true,
     claim: label,
     quiet,
-  }: { kind: Subject['kind']; owner: string | undefined; claim: string; quiet?: QuietState },
+  }: {
+    kind: Subject['kind'];
+    owner: string | undefined;
+    isFree?: boolean;
+    claim: string;
+    quiet?: QuietState;
+  },
   more: ReadonlyArray<Button | undefined>,
   list: PrivateList | undefined,
 ): KnownBlock[] {
   const mayAct = list === undefined || list.commands.has(FOLLOWED_BY[kind]);
   const isOwner = list === undefined ? owner !== undefined : owner === list.user;
-  const mayClaim = mayAct && (list === undefined || !isOwner);
+  const mayClaim = mayAct && isFree && (list === undefined || !isOwner);
   const mayClose = mayAct && (list === undefined || list.isOperator || isOwner);
   const actionId = (name: string): string => (list === undefined ? name : `${name}#${suffix}`);
   const claim = button(owner === undefined ? label : 'Take over', actionId('episode:claim'), {

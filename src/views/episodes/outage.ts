@@ -216,7 +216,8 @@ export function outageRoot(outage: ShownOutage): Message {
   const isClosed = outage.members.some(({ episode }) => episode.ending?.kind === 'closed');
   const icon = isOpen ? ':rotating_light:' : isClosed ? ':white_circle:' : ':large_green_circle:';
   const { owner, silence } = outage;
-  const onIt = isOpen && owner !== undefined ? [`:raising_hand: <@${owner}> is on all of it`] : [];
+  const all = failing.length > 1 ? 'all of it' : 'it';
+  const onIt = isOpen && owner !== undefined ? [`:raising_hand: <@${owner}> is on ${all}`] : [];
   const wasOnIt = !isOpen && owner !== undefined && `<@${owner}> was on it`;
   const isPaused = isOpen && failing.every(({ episode }) => episode.isPaused === true);
   const names = joinFirst(

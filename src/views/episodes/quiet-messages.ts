@@ -2,7 +2,7 @@ import type { KnownBlock, Message } from '../../core/message.ts';
 import { bold, code, dateTime, mrkdwn, toSentence } from '../../core/mrkdwn.ts';
 import type { Quiet } from '../../records/quiets.ts';
 import { button, buttons, safeUrl, say, section } from '../blocks/make-blocks.ts';
-import { claimElsewhere } from './episode-buttons.ts';
+import { claimElsewhere, isAnyFree } from './episode-buttons.ts';
 import { describeOutage, describeQuiet, type ShownOutage } from './outage.ts';
 
 type ShownQuiet = Pick<Quiet, 'id' | 'project' | 'until' | 'requestedBy'>;
@@ -51,7 +51,10 @@ export function afterQuietMessage(
     const url = safeUrl(link);
     const onIt = owner === undefined ? '' : ` <@${owner}> is on all of it.`;
     const words = `:rotating_light: ${toSentence(describeOutage(outage))}${onIt}${url === undefined ? '' : ` <${url}|Its message>`}`;
-    return { words, block: section(words, owner === undefined && claimElsewhere(outage)) };
+    return {
+      words,
+      block: section(words, owner === undefined && isAnyFree(outage) && claimElsewhere(outage)),
+    };
   });
   const start = `:bell: ${describeQuiet(figures)}`;
   return {

@@ -195,6 +195,38 @@ describe('a quiet channel', () => {
       await world.passUntil(() => draw('are failing since').includes('is on all of it'));
     });
 
+    it('is told who is on what still fails, and offers to take over from them', async () => {
+      deploy(false);
+      await until('the deployment');
+      const root = { channel: CHANNEL, ts: find('the deployment')?.ts ?? '' };
+      await world.as('member').click(root, { actionId: 'episode:claim' });
+      await until('the deployment');
+      await world.passUntil(() => JSON.stringify(find('the deployment')?.blocks).includes('Take over'));
+      await makeQuiet('quiet for 1h');
+      await world.pass(2 * HOUR, () => summaries().length > 0);
+      const shown = JSON.stringify(find('While it was quiet')?.blocks);
+      expect(shown).toContain(`<@${PEOPLE.member}> is on it`);
+      expect(shown).toContain('Take over');
+      expect(shown).not.toContain('I’m on it');
+    });
+
+    it.each(['quiet off', 'quiet off storefront', 'unmute'])(
+      '"%s" changes nothing if nothing is quiet',
+      async (line) => {
+        const answer = await answerTo(world, 'admin', () =>
+          world.as('admin').command(CHANNEL, `/deckhand ${line}`),
+        );
+        expect(answer).toContain('Nothing is quiet here.');
+        expect(await quiets()).toEqual([]);
+      },
+    );
+
+    it('names what is quiet if another project is not', async () => {
+      await makeQuiet('quiet for 1h storefront');
+      const answer = await command('quiet off billing-api');
+      expect(answer).toContain('*Billing API* is not quiet here. Try `/deckhand quiet`');
+    });
+
     it('is quiet alone: no other channel and no other workspace is', async () => {
       world.slack.invite(TEAM, OTHER, 'bot');
       await world.as('admin').command(OTHER, '/deckhand watch all failures');
