@@ -138,7 +138,7 @@ const UndeployedChanges = z.object({
   commits: z.preprocess((commits) => takeFirst(commits, MAX_COMMITS), z.array(z.unknown())).catch([]),
 });
 
-const WaitingCommit = Revision.extend({ timestamp: NullableTimestamp });
+const WaitingCommit = Revision.extend({ timestamp: NullableTimestamp, url: OptionalText });
 interface WaitingCommit extends z.infer<typeof WaitingCommit> {}
 
 /** Commits that are not deployed yet. */

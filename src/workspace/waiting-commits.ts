@@ -54,9 +54,9 @@ function summarize({ count, isMore, isLooking, commits }: UndeployedChanges): Wa
     amount: count,
     isMore,
     oldest: isWhole ? Math.min(...times) : undefined,
-    first: commits.slice(0, MAX_COMMITS).map(({ ref, author, message, short_message: short }) => {
+    first: commits.slice(0, MAX_COMMITS).map(({ ref, author, message, short_message: short, url }) => {
       const [title = ''] = maskLines([(short.trim() || message.trim()).split('\n', 1)[0] ?? '']);
-      return { ref, author, title };
+      return { ref, author, title, url: maskLines([url])[0] === url ? url : '' };
     }),
   };
 }

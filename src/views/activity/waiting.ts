@@ -1,5 +1,7 @@
 import { code, count, mrkdwn, takeStart } from '../../core/mrkdwn.ts';
 import { DAY_MS, formatDay } from '../../core/time/clock.ts';
+import { safeUrl } from '../blocks/make-blocks.ts';
+import { linkName } from '../blocks/page-links.ts';
 
 /** Commits of a project that wait to be deployed. Foreign texts without secrets. */
 export interface WaitingCommits {
@@ -9,7 +11,7 @@ export interface WaitingCommits {
   /** Time of the oldest, milliseconds since the epoch; undefined if unknown. */
   oldest: number | undefined;
   /** The first ones that the service lists. */
-  first: ReadonlyArray<{ ref: string; author: string; title: string }>;
+  first: ReadonlyArray<{ ref: string; author: string; title: string; url: string }>;
 }
 
 /** "12 commits wait to be deployed, the oldest since Tuesday" */
@@ -23,13 +25,19 @@ export function waitingWords(
   return `${number} wait to be deployed${since && `, the oldest ${since}`}`;
 }
 
-/** "`d4fc766` Fix cart rounding by Ben Sommer", a line each; mrkdwn. */
+/** "`d4fc766` Fix cart rounding by Ben Sommer", a line each, with the revision as a link to its page; mrkdwn. */
 export function listWaiting({ first }: WaitingCommits): string[] {
-  return first.map(({ ref, author, title }) =>
-    [ref && code(takeStart(ref, 7)), title && mrkdwn(title, 120), author && `by ${mrkdwn(author, 60)}`]
+  return first.map(({ ref, author, title, url }) =>
+    [linkRevision(ref, url), title && mrkdwn(title, 120), author && `by ${mrkdwn(author, 60)}`]
       .filter(Boolean)
       .join(' '),
   );
+}
+
+/** Slack shows no code inside a link. */
+function linkRevision(ref: string, url: string): string {
+  const short = takeStart(ref, 7);
+  return safeUrl(url) === undefined ? ref && code(short) : linkName(mrkdwn(short), url);
 }
 
 /** A weekday is clear for six days. */

@@ -25,6 +25,9 @@ describe('commits that wait', () => {
     expect(last).toContain(WORDS);
     // Five in the text, five in the blocks.
     expect(last.match(/Fix &lt;!channel&gt; token=\[masked\] by Ben/g)).toHaveLength(10);
+    expect(last).toMatch(
+      /<https:\/\/code\.example\.com\/storefront\/commit\/([0-9a-f]{7})[0-9a-f]*\|\1> Fix/,
+    );
     await say(world, 'digest add daily 09:00 UTC --project storefront');
     expect(await ask(world, '/deckhand digest preview', 'admin')).toContain(WORDS);
     await world.as('member').openHome();
