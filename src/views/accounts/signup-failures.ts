@@ -72,13 +72,13 @@ function inGeneral(base: string): SignupFault {
   return { errors: {}, base };
 }
 
-interface Said {
+interface Reason {
   /** The field that the service names by its key. */
   field: string | undefined;
   text: string;
 }
 
-function listTexts(error: ServiceError): Said[] {
+function listTexts(error: ServiceError): Reason[] {
   const fields = Object.entries(error.fields ?? {}).flatMap(([field, texts]) =>
     texts.map((text) => ({ field: field === 'base' ? undefined : field, text })),
   );
@@ -88,9 +88,9 @@ function listTexts(error: ServiceError): Said[] {
 }
 
 /** Assigns each text to its field. Returns `otherwise` if no text names one. */
-function misfits(reasons: readonly Said[], otherwise: Record<string, string> = {}): SignupFault {
+function misfits(reasons: readonly Reason[], otherwise: Record<string, string> = {}): SignupFault {
   const errors: Record<string, string> = {};
-  const rest: Said[] = [];
+  const rest: Reason[] = [];
   for (const one of reasons) {
     const field = one.field ?? FIELD_WORDS.find(([, words]) => words.test(one.text))?.[0];
     const own = field === undefined ? undefined : FIELD_FAULTS[field];
@@ -103,13 +103,13 @@ function misfits(reasons: readonly Said[], otherwise: Record<string, string> = {
 }
 
 /** Joins Deckhand's sentence and the service's. For a password, the service's alone is enough. */
-function fieldFault(field: string, own: string, one: Said): string {
+function fieldFault(field: string, own: string, one: Reason): string {
   const isWhole = field === 'password' && /^\p{Lu}/u.test(one.text);
   return isWhole ? toSentence(sanitize(one.text, 200)) : withReason(own, [one], sanitize);
 }
 
 /** Reasons of a blocked sign-up, by the service's words. The first match counts. */
-const BLOCKS: ReadonlyArray<[words: RegExp, said: string]> = [
+const BLOCKS: ReadonlyArray<[words: RegExp, sentence: string]> = [
   [
     /\block(?:ed|out)?\b|too many/i,
     'This e-mail address is locked for a while after too many failed attempts. Wait before you try again.',
@@ -118,7 +118,7 @@ const BLOCKS: ReadonlyArray<[words: RegExp, said: string]> = [
   [/\bsuspicious\b|\bpattern\b|\bspam\b/i, 'The service blocked the sign-up because it looked suspicious.'],
 ];
 
-function blocked(reasons: readonly Said[], webSignup: string): SignupFault {
+function blocked(reasons: readonly Reason[], webSignup: string): SignupFault {
   const texts = reasons.map(({ text }) => text).join(' ');
   if (/\bdisposable\b/i.test(texts))
     return {
@@ -144,7 +144,7 @@ const EITHER_TAKEN = {
     'This e-mail address or the account name is already in use. If the account is yours, connect it instead.',
 };
 
-function taken(reasons: readonly Said[]): SignupFault {
+function taken(reasons: readonly Reason[]): SignupFault {
   const texts = reasons.map(({ field = '', text }) => `${field} ${text}`).join(' ');
   const isEmail = /e-?mail/i.test(texts);
   const isName = /\bname\b|account_name|subdomain/i.test(texts);
@@ -167,7 +167,7 @@ function when(error: ServiceError, now: number, otherwise: string): string {
 /** "The service refused the sign-up: no such package." */
 function withReason(
   sentence: string,
-  reasons: readonly Said[],
+  reasons: readonly Reason[],
   clean: (text: string, max: number) => string,
 ): string {
   const texts = reasons.map(({ text }) => withoutStop(text.trim())).filter((text) => text !== '');

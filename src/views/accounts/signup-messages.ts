@@ -58,7 +58,7 @@ export function signupModal(origin: { channel?: string | undefined }, limit: Sig
   ]);
 }
 
-/** Replaces the form if sign-up continues in a browser. `said` is mrkdwn. */
+/** Replaces the form if sign-up continues in a browser. `text` is mrkdwn. */
 export function webSignupModal(text: string, webSignup: string): ModalView {
   const onTheWeb = button('Sign up on the web', 'link:open', { style: 'primary', url: webSignup });
   return notice(SIGNUP_TITLE, `:information_source: ${text}`, ...buttons(onTheWeb));

@@ -58,7 +58,7 @@ export interface StillFailing {
   owner?: string | undefined;
 }
 
-/** The report of one account in a digest. `said` is escaped mrkdwn: why there is nothing to show. */
+/** The report of one account in a digest. `reason` is escaped mrkdwn: why there is nothing to show. */
 export type AccountReport =
   | {
       kind: 'reported';

@@ -286,7 +286,7 @@ interface Suggestion {
 
 /**
  * Likely commands for text that matches no command.
- * @param said reason for the question; escaped mrkdwn
+ * @param fault reason for the question; escaped mrkdwn
  * @param thread thread for the reply to a mention
  */
 export function suggestionsMessage(

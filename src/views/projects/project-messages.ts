@@ -96,7 +96,7 @@ export function chooseProjectMessage(
   return isAsked ? say(question, ...choice) : say(`${question} Add its name to the command.`);
 }
 
-/** The project of a form, or a field for it. `typed`: a project that has not been looked up yet. */
+/** The project of a form, or a field for it. `text`: a project that has not been looked up yet. */
 export function projectBlock(
   { account, project }: { account: string; project?: { name: string } | undefined },
   text: string | undefined,
@@ -104,7 +104,7 @@ export function projectBlock(
   if (project !== undefined) return context(`Project: ${bold(project.name)} in ${code(account)}`);
   return searchInput('project', 'Project', {
     placeholder: `Search the projects of ${account}`,
-    initial: text === undefined ? undefined : { value: text, text: text },
+    initial: text === undefined ? undefined : { value: text, text },
   });
 }
 

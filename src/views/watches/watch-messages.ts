@@ -86,7 +86,7 @@ export function watchModal(origin: WatchOrigin, watch: Watch): ModalView {
 
 /**
  * A watch in a list.
- * @param kept number of events that wait for its working hours
+ * @param backlog number of events that wait for its working hours
  * @param isGone true if the account no longer lists its project
  */
 export function watchLines(
