@@ -27,6 +27,11 @@ export const last = defineCommand({
     'what|which version|revision|commit|release of|for|on + is|was running|live|deployed|there|out': '$1',
     'when was|were|is last|latest deployed|released|updated|shipped +': '$1',
     'who has|have + deployed|released|shipped|pushed *': '$1',
+    'did|has the? last|latest deploy|deployment|release of|for|on|to? * fail|failed|work|succeed|pass|break':
+      '$1',
+    'how did|was|long did? the? last|latest deploy|deployment|release of|for|on|to? *': '',
+    '+ is it up|ok|down|alive|live|running': '$1',
+    '+ up': '$1',
     'who did|made|started|ran the? last|latest? deploy|deployment|release of|for|on|to? *': '$1',
     'commits|pending|undeployed|unreleased|versions|revisions of|for|on|in? *': '$1',
     'what is|are waiting|pending|undeployed|unreleased for|on|in|of? *': '$1',

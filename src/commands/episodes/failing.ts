@@ -28,6 +28,11 @@ export const failing = defineCommand({
     'what|who|which|anything|something is|are|fails? failing|broken|down|red|wrong|unreachable|affected|burning|fire|on *':
       '',
     'what|which|anything fails|breaks *': '',
+    'up|results': '',
+    'test|tests failed|fails|failing': '',
+    'why did|does|is the? test|tests fail|failed|failing *': '',
+    'last|latest test of|for|on? *': '$1',
+    'last|latest? test|tests result|results of|for|on? *': '$1',
     'what is|was the? current|overall|general? status|state|situation': '',
     'current|overall|general status|state|situation|health': '',
     'call|wake|page oncall|on-call|somebody|someone': '',

@@ -137,13 +137,17 @@ export const start = defineCommand({
   name: 'start',
   phrase: undefined,
   phrases: {
-    'hello|hi|hey|hola|howdy|yo|greetings|morning|hallo|welcome|thanks|thx|thankyou|ty|cheers|nice|great|ok|okay|cool':
+    'hello|hi|hey|hola|howdy|yo|greetings|morning|hallo|welcome|thanks|thx|thankyou|ty|cheers|nice|great|ok|okay|cool|ta|danke|merci|gracias|works':
       '',
     'good|bye|list|menu|home|begin|next|show|get|dashboard|what|yes|no|setups|everything|open': '',
     'hello|hi|hey|hola|howdy|good|morning|thanks|thank|thx|cheers|bye|well|nice|great|ok you|there|deckhand|bot|all|everybody|team|morning|afternoon|evening|day|night|bye|job|work|done|so|much|a|lot? *':
       '',
     'what now|next|else|should *': '',
     'get|getting started *': '',
+    'where do|can|should i|we start|begin *': '',
+    'wake up': '',
+    'who is|are|gets|get|hears|hear notified|alerted|told|mentioned|alerts|notifications|alert|notification *':
+      '',
     'onboarding|cancel|nevermind|sorry|oops': '',
     'never|no mind|worries|problem': '',
     'show|get|see|display all *': '',

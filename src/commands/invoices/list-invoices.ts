@@ -47,6 +47,9 @@ export const invoices = defineCommand({
     '(january|february|march|april|may|june|july|august|september|october|november|december)': 'total $1',
     'how much *': 'total $1',
     'how much do|does|did|have we|i|you|they owe|owed|pay|paid|spend|spent *': 'total $1',
+    'how much was|is|were for|in? +': 'total $1',
+    'is|was + paid|unpaid|settled': 'total $1',
+    'when is|comes|was the|our? next|last|latest invoice|bill *': '',
     'is|are|do|have|has there|we|any? have|any? unpaid|open|overdue|outstanding|due invoices|invoice|bills|bill *':
       'unpaid $1',
     'how much does|do|did|will it|that|this|deckhand|everything|we? cost|costs *': 'total $1',

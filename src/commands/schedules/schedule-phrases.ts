@@ -24,7 +24,12 @@ export function schedulePhrases(kind: ScheduleKind, verb: Verb): Phrases {
         [`is|are|do|does|has|have the|our|there|any|we|you|a|this? have|get? a|any|the? ${noun} *`]: '',
         [`next|upcoming ${noun}`]: '',
         [`when is|are|does|do|comes the|our|a? next? ${noun} *`]: '',
-        ...(kind === 'guard' ? { 'when is|are|comes the|our? next test|check|tests|checks *': '' } : {}),
+        ...(kind === 'guard'
+          ? {
+              'when is|are|comes the|our? next test|check|tests|checks *': '',
+              'when do|does|will you|it|deckhand test|check *': '',
+            }
+          : {}),
         ...(kind === 'watch'
           ? {
               'who|what is? watches|follows|watching|following|watched|followed *': '',
@@ -50,7 +55,7 @@ export function schedulePhrases(kind: ScheduleKind, verb: Verb): Phrases {
     case 'resume':
       return {
         [`resume|unpause|continue|enable|restart|reactivate|unfreeze ${noun} of|for|on? *`]: '$1',
-        [`turn|switch ${noun} on *`]: '$1',
+        [`turn|switch ${noun} back? on *`]: '$1',
         [`turn|switch on ${noun} *`]: '$1',
         [`${noun} on|unpause|enable|continue|restart *`]: '$1',
       };
@@ -66,6 +71,7 @@ export function schedulePhrases(kind: ScheduleKind, verb: Verb): Phrases {
 const CHANGE = 'edit|change|modify|adjust|alter|update|move|reschedule';
 
 const UNWATCH = {
+  'stop|quit|end watching|following|tracking everything|all *': 'all',
   'unwatch|unfollow|unsubscribe|untrack from|to|of? *': '$1',
   'unwatch|unfollow|unsubscribe + failures|failure|transitions|deployments|deploys|events|alerts|notifications|updates':
     '$1',

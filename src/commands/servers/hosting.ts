@@ -35,6 +35,8 @@ export const hosting = defineCommand({
     'sync|resync|synchronise|synchronize server|servers|hosting *': '',
     'which|what|where regions|region|locations|datacenters *': 'regions',
     'which|what|server sizes|plans|prices|price *': 'sizes',
+    'what are|is the|your? sizes|plans|prices|pricing *': 'sizes',
+    'how big|large|fast is|are *': 'list',
   },
   summary: 'Lists the managed servers, shows one, or the regions and sizes to choose from',
   usage: '[list|show <id>|sync <id>|regions|sizes]',

@@ -21,6 +21,7 @@ export const serverShow = defineCommand({
     'what|which servers|hosts|machines|environments does|do|has|have|is|are|in|of|on|there|belong|for + have|there|in|on|to?':
       '$1',
     'which|what servers|hosts|machines|environments *': '',
+    'is|are there a|any? server|servers|host|machine called|named? *': '',
     'list? all servers|hosts|machines of|in|for? *': '$1',
     'ssh|branch|branches|ip|hostname|port|path of|to|on|for? *': '$1',
     'what is the? ip|address|host|hostname|port|path|branch address|name? of|to|on|for +': '$1',

@@ -8,6 +8,7 @@ const BEGINS = 'goes|is|gets|are|turns|starts|becomes|deployment|deployments|dep
 const SHIPS = 'deploys|deployed|ships|changes|succeeds|finishes|releases|deploy|updates|updated|done';
 /** Sentences for `watch`. */
 export const WATCH_PHRASES: Phrases = {
+  'follow|track|subscribe to? all|every projects|project': 'all',
   'follow|track|watch|subscribe to|for|over|out|on? +': '$1',
   'add|create|new|start|set watch|alert|alerts|watching|following for|of|on|up? +': '$1',
   'keep an? eye on? +': '$1',

@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SpanStart, Tracing } from '../../../src/observability/tracing.ts';
 import { NO_TRACING } from '../../../src/observability/tracing.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
-import { IN_PASSING, ON_CALL, OTHER_WORDS, type Row, TYPED_FIRST, UNREAD } from './phrasings.ts';
+import {
+  HALF_SENTENCES,
+  IN_PASSING,
+  ON_CALL,
+  OTHER_WORDS,
+  type Row,
+  TYPED_FIRST,
+  UNREAD,
+} from './phrasings.ts';
 
 let world: TestWorld;
 let commands: Array<{ name: string; outcome: string }> = [];
@@ -114,6 +122,7 @@ describe.each([
   ['of somebody on call', ON_CALL],
   ['of a colleague in passing', IN_PASSING],
   ['of other people', OTHER_WORDS],
+  ['of half sentences', HALF_SENTENCES],
 ])('the words %s', (_, rows: readonly Row[]) => {
   it.each(rows)('"%s": %s %s', async (typed, outcome, command) => {
     const { text, last } = await type(typed);
