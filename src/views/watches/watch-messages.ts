@@ -253,8 +253,8 @@ function describeNews(news: WatchedNews): string {
 
 function drawWatchHeadline({ lines, isTruncated, skipped, account }: WatchedNews): string {
   const of = code(account);
-  if (lines.length === 0 && !isTruncated && skipped?.length)
-    return `Some activity of ${of} could not be read`;
+  if (lines.length === 0 && isTruncated) return `Some activity of ${of} may be missing here`;
+  if (lines.length === 0 && skipped?.length) return `Some activity of ${of} could not be read`;
   return `${count(lines.length, 'event')} in ${of}${isTruncated ? ', and some may be missing' : ''}`;
 }
 

@@ -151,6 +151,8 @@ describe('a watched channel', () => {
       JSON.stringify(tell(begin(), [watch('all')], events('+b'), { isTruncated }).pending);
     expect(shown(true)).toContain('some may be missing');
     expect(shown(false)).not.toContain('some may be missing');
+    const [post] = tell(begin(), [watch('failures')], events('+b'), { isTruncated: true }).pending;
+    expect(post?.root?.text).toMatch(/^Some activity of `acme` may be missing here/);
   });
 
   it('keeps the newest 200 events outside working hours, and says how many older ones there were', () => {
