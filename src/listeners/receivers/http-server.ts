@@ -246,7 +246,8 @@ function answerFailure(
     log.warn({ event: 'request_refused', status, reason }, `Request refused${more}`);
     onRefused?.(reason);
     // The body may not have been read, so the connection cannot be used again.
-    response.writeHead(status, { connection: 'close' }).end();
+    response.writeHead(status, { connection: 'close', 'content-length': 0 });
+    endAfterBody(request, response);
   } else if (request.errored !== null)
     log.warn({ event: 'request_refused', reason: 'cut_off' }, 'Request ended before its body was complete');
   else {
@@ -254,6 +255,21 @@ function answerFailure(
     if (!response.headersSent) sendText(response, 500, 'something went wrong');
     else response.destroy();
   }
+}
+
+/** Time in which the rest of a refused body may arrive. */
+const LINGER_MS = 1_000;
+
+/** Ends a complete answer. A client that is cut off while it sends its body does not read the answer. */
+function endAfterBody(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete || request.destroyed) return void response.end();
+  response.flushHeaders();
+  const end = (): void => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, LINGER_MS);
+  request.once('end', end).once('close', end).resume();
 }
 
 /** A proxy routes by the path as sent: it sees `/slack/..\metrics` under `/slack/`, so a path that Node rewrites is refused. */

@@ -123,6 +123,20 @@ describe('a request of a stranger', () => {
   );
 });
 
+test('a client that goes on to send a refused body is not cut off', async ({ world }) => {
+  const length = 6_000_000;
+  const { port } = new URL(world.origin);
+  const socket = connect({ port: Number(port), allowHalfOpen: true });
+  const errors: Error[] = [];
+  socket.on('error', (error) => errors.push(error));
+  socket.write(`POST /hooks/none HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n`);
+  const [answer] = await once(socket, 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 413 /);
+  socket.end('x'.repeat(length));
+  await once(socket, 'close');
+  expect(errors).toEqual([]);
+});
+
 test('an event that could not be stored is not acknowledged, and is carried out by Slack’s retry', async ({
   world,
 }) => {
