@@ -12,7 +12,12 @@ import { temporarySqlite } from '../support/temporary.ts';
 async function start(env: Record<string, string>, ...before: string[]) {
   const [program = '', ...args] = [...before, process.execPath, await bundledFile()];
   const child = spawn(program, args, {
-    env: { PATH: process.env.PATH ?? '', ...MIN_ENV, ...env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
+      ...MIN_ENV,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
