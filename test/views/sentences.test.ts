@@ -4,6 +4,7 @@ import type { KnownActivity } from '../../src/records/ledger.ts';
 import type { Digest } from '../../src/records/schedules.ts';
 import type { DeploymentsBar } from '../../src/service/activity.ts';
 import type { Invoice } from '../../src/service/invoices.ts';
+import type { Server } from '../../src/service/servers.ts';
 import {
   type DigestFrame,
   digestMessage,
@@ -11,6 +12,7 @@ import {
 } from '../../src/views/digests/digest-message.ts';
 import { invoiceNotices, invoicesMessage } from '../../src/views/invoices/invoice-messages.ts';
 import { periodMessage } from '../../src/views/invoices/period-message.ts';
+import { buildMessage, provisioningMessage, serverMessage } from '../../src/views/servers/server.ts';
 
 const BILL: Invoice = {
   number: 1001,
@@ -134,5 +136,48 @@ describe('a digest, as a phone shows it', () => {
       'Still failing. Shop: deployments to web-1 and web-2 have been failing since 2026-03-02 10:12 UTC.',
     );
     expect(of([])).toContain('Shop: deployments have been failing since 2026-03-02 10:12 UTC.');
+  });
+});
+
+describe('servers, as a phone shows them', () => {
+  const AT = Date.parse('2026-03-02T10:12:00Z');
+  const project = { identifier: 'p-1', permalink: 'shop', name: 'Shop' };
+  const target = { account: 'acme', project, server: { identifier: 's-1', name: 'box' } };
+  const machine = {
+    status: 'error',
+    ip_address: null,
+    region: 'fra1',
+    size: 'small',
+    hosted_resource_identifier: '',
+  };
+  const server = {
+    ...{ identifier: 's-1', name: 'box', protocol_type: 'managed_vps', managed_vps: machine },
+  } as unknown as Server;
+
+  it('name a server once, and leave out what is not known', () => {
+    expect(describeMessage(serverMessage(server, target))).toBe(
+      'Server box of Shop, managed server. Status: error: broken, because it could not be created or refreshed. IP address: none yet. Region: fra1. Size: small. Identifier s-1, project shop, account acme.',
+    );
+  });
+
+  it('link a server that was ordered, and say what follows if it is broken', () => {
+    const pages = {
+      project: (account: string, permalink: string) => `https://${account}.example.net/${permalink}`,
+      server: (account: string, permalink: string, id: string) =>
+        `https://${account}.example.net/${permalink}/${id}`,
+    };
+    const times = { requestedBy: 'U1', startedAt: AT, now: AT };
+    const message = provisioningMessage({ target, pages, ...times, state: { kind: 'ended', server } });
+    expect(JSON.stringify(message.blocks)).toContain('Server <https://acme.example.net/shop/s-1|box> in');
+    expect(describeMessage(message)).toContain(
+      'Its page at the service may say why. If not, ask the service’s support.',
+    );
+  });
+
+  it('count nothing of an empty build configuration', () => {
+    const empty = { identifier: 'b-1', default: false, packages: {}, servers: [] };
+    expect(describeMessage(buildMessage('acme', project, empty))).toMatch(
+      /^Build configuration of Shop\. No languages or tools are set\. No servers use it\. /,
+    );
   });
 });

@@ -57,7 +57,8 @@ function describeSum(resources: readonly HostedResource[], currency: string | un
   const rest = unknown === 0 ? '' : `${count(unknown, 'server')} whose cost is not known`;
   if (costs.length === 0) return `There ${unknown === 1 ? 'is' : 'are'} ${rest}.`;
   const sum = writeDecimal(costs.reduce(add, ZERO), countCurrencyDigits(readCurrency(currency)));
-  return `Together *${mrkdwn(monthly(sum, currency))}*${rest && `, without ${rest}`}`;
+  const start = resources.length === 1 ? 'It costs' : 'Together';
+  return `${start} *${mrkdwn(monthly(sum, currency))}*${rest && `, without ${rest}`}`;
 }
 
 /** Asks for a managed server. The choice runs the command with its identifier. */
@@ -138,13 +139,15 @@ function keyFacts(key: HostedResource['ssh_key']): Fact[] {
 }
 
 export function regionsMessage(account: string, regions: readonly Region[]): Message {
-  if (regions.length === 0) return say(`The account ${code(account)} can choose no region right now.`);
+  if (regions.length === 0)
+    return say(`The account ${code(account)} can choose no region right now. Try again later.`);
   const lines = regions.map(({ slug, name }) => `${bold(name)}  ${code(slug)}`);
   return headed('Regions for managed servers', ...listBlocks(lines));
 }
 
 export function sizesMessage(account: string, sizes: readonly Size[]): Message {
-  if (sizes.length === 0) return say(`The account ${code(account)} can choose no size right now.`);
+  if (sizes.length === 0)
+    return say(`The account ${code(account)} can choose no size right now. Try again later.`);
   const rows = sizes.map(({ slug, label, monthly_cost: cost, currency }) => [
     label,
     slug,

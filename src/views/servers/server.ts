@@ -26,11 +26,12 @@ export function serverMessage(server: Server, target: Target, pages?: Pages): Me
   const facts = [...managedFacts(server), ...reachFacts(server), ...deployFacts(server)];
   const { account, project } = target;
   const place = { account, permalink: project.permalink };
+  const protocol = describeProtocol(server.protocol_type);
   return {
-    text: `Server ${mrkdwn(server.name)} of ${mrkdwn(target.project.name)}`,
+    text: [`Server ${mrkdwn(server.name)} of ${mrkdwn(project.name)}`, protocol].filter(Boolean).join(', '),
     blocks: [
       section(
-        `${serverLink(pages, place, server)} of ${projectLink(pages, account, project)}  ${describeProtocol(server.protocol_type)}`,
+        `${serverLink(pages, place, server)} of ${projectLink(pages, account, project)}  ${protocol}`.trim(),
       ),
       ...factBlocks(facts),
       ...buttons(testServerButton(target), siteButton(server)),
@@ -39,8 +40,9 @@ export function serverMessage(server: Server, target: Target, pages?: Pages): Me
   };
 }
 
-/** "managed server", "static hosting", or the service's own word; mrkdwn. */
+/** "managed server", "static hosting", or the service's own word; mrkdwn. Empty for none. */
 export function describeProtocol(type: string): string {
+  if (type === '') return '';
   return type === 'managed_vps' ? 'managed server' : mrkdwn(type.replaceAll('_', ' '), 40);
 }
 
@@ -74,11 +76,11 @@ export function managedFacts({ static_hosting: site, managed_vps: machine }: Ser
   const status = site?.status ?? machine?.status;
   const siteFacts: Fact[] = site
     ? [
-        ['Address', mrkdwn(site.url, 300)],
+        ['Address', site.url && mrkdwn(site.url, 300)],
         ['Subdomain', code(site.subdomain)],
         ['Single-page app', site.spa_mode ? 'yes, every path shows the index page' : 'no'],
         ['Active deployment', codeOrNone(site.active_deployment_uuid)],
-        ['Website', code(site.hosted_website_identifier)],
+        ['Website', site.hosted_website_identifier && code(site.hosted_website_identifier)],
       ]
     : [];
   const machineFacts: Fact[] = machine
@@ -86,7 +88,7 @@ export function managedFacts({ static_hosting: site, managed_vps: machine }: Ser
         ['IP address', codeOrNone(machine.ip_address)],
         ['Region', code(machine.region)],
         ['Size', code(machine.size)],
-        ['Managed server', code(machine.hosted_resource_identifier)],
+        ['Managed server', machine.hosted_resource_identifier && code(machine.hosted_resource_identifier)],
       ]
     : [];
   return [['Status', status && describeStatus(status)], ...siteFacts, ...machineFacts];
@@ -182,7 +184,7 @@ export function buildMessage(
     ([name, version]) => `${bold(name, 60)}  ${code(version, 60)}`,
   );
   return {
-    text: `${kind} of ${mrkdwn(project.name)}: ${count(versions.length, 'package')}, ${count(servers.length, 'server')}`,
+    text: `${kind} of ${mrkdwn(project.name)}`,
     blocks: [
       header(`${kind} of ${sanitize(project.name, 80)}`),
       ...listBlocks(versions.length === 0 ? ['No languages or tools are set.'] : versions),
@@ -245,7 +247,8 @@ export function provisioningMessage(view: ProvisioningView): Message {
   const account = view.isAccountShown ? ` in ${mrkdwn(target.account)}` : '';
   const { permalink, name: project } = target.project;
   const page = findProjectPage(pages, { account: target.account, permalink });
-  const name = `${mrkdwn(target.server.name, 80)} in ${linkName(mrkdwn(project, 80), page)}${account}`;
+  const own = pages?.server(target.account, permalink, target.server.identifier);
+  const name = `${linkName(mrkdwn(target.server.name, 80), own)} in ${linkName(mrkdwn(project, 80), page)}${account}`;
   const title = `Server ${name} ${words}`;
   const elapsed = duration(view.now - view.startedAt);
   return {
@@ -258,7 +261,7 @@ export function provisioningMessage(view: ProvisioningView): Message {
           code(target.account),
           `asked by <@${view.requestedBy}>`,
           `started ${dateTime(view.startedAt)}`,
-          state.kind === 'running' ? `${readStatus(state.server)} for ${elapsed}` : `took ${elapsed}`,
+          state.kind === 'running' ? `${elapsed} so far` : `took ${elapsed}`,
         ].join(' · '),
       ),
       ...drawServerButtons(view),
@@ -320,9 +323,12 @@ function detailBlocks({ state, target }: ProvisioningView): KnownBlock[] {
     });
   const price: Fact = ['Price', target.cost !== undefined && mrkdwn(target.cost)];
   const trouble = state.kind === 'running' && state.trouble && `:warning: ${state.trouble}`;
-  return [...factBlocks([...facts, price]), ...notes(trouble, state.kind === 'lost' && LOST)];
+  const isBroken = state.kind === 'ended' && managedStatus(state.server) === 'error';
+  const next = [isBroken && BROKEN, state.kind === 'lost' && LOST];
+  return [...factBlocks([...facts, price]), ...notes(trouble, ...next)];
 }
 
+const BROKEN = 'Its page at the service may say why. If not, ask the service’s support.';
 const LOST = 'It took too long. The service may still be creating it.';
 
 function drawServerButtons({ state, target, requestedBy, startedAt, now }: ProvisioningView): KnownBlock[] {
