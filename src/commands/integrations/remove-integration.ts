@@ -17,7 +17,7 @@ import { defineButton } from '../action.ts';
 import { defineCommand } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
-import { resolveProject } from '../targets/targets.ts';
+import { namesProject, resolveAccount, resolveProject } from '../targets/targets.ts';
 import { readIntegrations } from './list-integrations.ts';
 
 const DELETE = 'DELETE /projects/{}/integrations/{}';
@@ -34,8 +34,9 @@ export const integrationRemove = defineCommand({
   needsAccount: true,
   rest: true,
   args: z.object({ id: z.string().optional(), project: z.string().optional() }),
-  async handle({ id, project: projectName }, context) {
+  async handle(args, context) {
     const { workspace } = context;
+    const { id, project: projectName } = await readWords(args, context);
     const { account, project } = await resolvePlace(context, id, projectName);
     if (!(await workspace.offered.has(account, 'removal'))) throw createNotOffered();
     const { list } = await readIntegrations(workspace, account, project);
@@ -75,6 +76,20 @@ function askWhich(id: string | undefined, fitting: number, { permalink }: Projec
   if (fitting === 0)
     return `There is no integration ${code(id)} in ${code(permalink)}. Which one do you mean?`;
   return `${fitting === 1 ? 'The identifier is unknown of' : 'Several integrations are named'} ${code(id)}. Which one do you mean?`;
+}
+
+interface Words {
+  id?: string | undefined;
+  project?: string | undefined;
+}
+
+/** A single word may also name the project. */
+async function readWords(words: Words, context: CommandContext): Promise<Words> {
+  const { id, project } = words;
+  const isAlone = id !== undefined && project === undefined && context.project === undefined;
+  if (!isAlone || (await context.workspace.integrations.find(id)) !== undefined) return words;
+  const account = await resolveAccount(context);
+  return (await namesProject(context, account, id)) ? { project: id } : words;
 }
 
 /** A remembered integration says where it is. */

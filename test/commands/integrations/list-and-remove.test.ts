@@ -59,6 +59,13 @@ describe('if the service describes lists and removals', () => {
       expect(await ask(world, `/deckhand ${line}`)).toContain('operators');
   });
 
+  it('offers those of a project that is named alone', async () => {
+    addElsewhere('Theirs');
+    const shown = await ask(world, '/deckhand integration remove storefront', 'admin');
+    expect(shown).toContain('Which integration do you want to remove?');
+    expect(shown).toContain('Theirs');
+  });
+
   it('removes one after a question, with its record', async () => {
     await addHere('Ours');
     addElsewhere('Theirs');
