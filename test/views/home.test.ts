@@ -48,6 +48,17 @@ describe('App Home', () => {
     roles: [],
   };
   const draw = (change: Partial<HomeData>) => JSON.stringify(homeView({ ...base, ...change }).blocks);
+
+  it('links a project whose commits wait', () => {
+    const pages = {
+      project: (account: string, permalink: string) => `https://${account}.example.net/${permalink}`,
+      server: () => '',
+    };
+    const waiting = [{ name: 'Shop', permalink: 'shop', words: '1 commit waits to be deployed' }];
+    expect(draw({ pages, figures: { acme: { stats: undefined, waiting } } })).toContain(
+      '<https://acme.example.net/shop|*Shop*>: 1 commit waits to be deployed',
+    );
+  });
   const failing = (amount: number) => ({ failures: failures(amount), settled: [], ages: [] });
   const failures = (amount: number) =>
     Array.from({ length: amount }, (_, at) => {

@@ -279,7 +279,7 @@ async function readWaiting(
   workspace: Workspace,
   account: Account,
   { schedules, zone }: { schedules: ReadonlyArray<{ schedule: Schedule }>; zone: string },
-): Promise<Array<{ name: string; words: string }>> {
+): Promise<Array<{ name: string; permalink: string; words: string }>> {
   const projects = schedules.flatMap(({ schedule }) =>
     'project' in schedule && schedule.project !== undefined && schedule.account === account.name
       ? [schedule.project]
@@ -289,7 +289,8 @@ async function readWaiting(
   const now = workspace.clock.now();
   const read = distinct.slice(0, MAX_WAITING).map(async (project) => {
     const commits = await workspace.waitingCommits(account, projectId(project));
-    return commits === undefined ? [] : [{ name: project.name, words: waitingWords(commits, { zone, now }) }];
+    const { name, permalink } = project;
+    return commits === undefined ? [] : [{ name, permalink, words: waitingWords(commits, { zone, now }) }];
   });
   return (await Promise.all(read)).flat();
 }

@@ -18,13 +18,20 @@ import { eventLine, projectName, recoveryWords, statsBlocks } from '../activity/
 import type { Charts } from '../activity/chart.ts';
 import { listBlocks, skippedWords } from '../blocks/lists.ts';
 import { button, buttons, context, header, LIMITS, notes, section } from '../blocks/make-blocks.ts';
-import { showLink } from '../blocks/page-links.ts';
+import { projectLink, showLink } from '../blocks/page-links.ts';
 import { type FailingNow, failureLine, listOldAges, settledWords } from '../episodes/failing-message.ts';
 import { type ChannelRow, channelBlocks } from '../overview/channel-table.ts';
 import { SCHEDULE_FACES } from '../schedules/faces.ts';
 import { scheduleMenu, whyPaused } from '../schedules/schedule.ts';
 import { scheduleWords } from '../schedules/words.ts';
 import { runWords, targetWords } from '../test-access/test-run.ts';
+
+/** Words about a project. */
+interface ProjectLine {
+  name: string;
+  permalink?: string | undefined;
+  words: string;
+}
 
 /** An account's figures of the week. Undefined if the service gives none; `failed` is mrkdwn. */
 export type AccountFigures =
@@ -35,7 +42,7 @@ export type AccountFigures =
       /** Recovery times of the projects that failed lately. */
       recoveries?: readonly RecoveryFigures[];
       /** Projects whose commits wait to be deployed, in words. */
-      waiting?: ReadonlyArray<{ name: string; words: string }>;
+      waiting?: readonly ProjectLine[];
       /** The last deployments, the newest first. */
       latest?: readonly ActivityEvent[];
     }
@@ -204,7 +211,7 @@ function drawLatest({ figures, pages }: HomeData): KnownBlock[] {
   return lines.length === 0 ? [] : [header('Last deployments'), ...listBlocks(lines)];
 }
 
-function drawHomeFigures({ accounts, figures, charts }: HomeData): KnownBlock[] {
+function drawHomeFigures({ accounts, figures, charts, pages }: HomeData): KnownBlock[] {
   const title = header('The last 7 days');
   if (figures === 'loading')
     return [title, context(':hourglass_flowing_sand: Loading the figures of the last 7 days…')];
@@ -221,17 +228,21 @@ function drawHomeFigures({ accounts, figures, charts }: HomeData): KnownBlock[] 
     return [
       ...whose,
       ...drawn,
-      ...projectLines('Recovery', recovered),
-      ...projectLines('Waiting', figure.waiting ?? []),
+      ...projectLines('Recovery', recovered, (one) => bold(one.name)),
+      ...projectLines('Waiting', figure.waiting ?? [], (one) => projectLink(pages, name, one)),
       ...notes(skippedWords(figure.skipped ?? [])),
     ];
   });
   return blocks.length === 0 ? [] : [title, ...blocks];
 }
 
-function projectLines(title: string, projects: ReadonlyArray<{ name: string; words: string }>): KnownBlock[] {
+function projectLines(
+  title: string,
+  projects: readonly ProjectLine[],
+  nameProject: (project: ProjectLine) => string,
+): KnownBlock[] {
   if (projects.length === 0) return [];
-  const lines = projects.map(({ name, words }) => `${bold(name)}: ${words}`);
+  const lines = projects.map((project) => `${nameProject(project)}: ${project.words}`);
   return [section(joinLinesWithin([`*${title}*`, ...lines], LIMITS.sectionText, 'more projects'))];
 }
 
