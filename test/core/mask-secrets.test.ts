@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { expect, test } from 'vitest';
 import { maskLines } from '../../src/core/mask-secrets.ts';
 
@@ -181,7 +182,7 @@ test.each([
   ['mysql', 'mysql -u '.repeat(400)],
   ['dots', `eyJ${'a.'.repeat(2_000)}`],
 ])('a hostile line of %s takes little time', (_, line) => {
-  const begun = performance.now();
+  const before = process.cpuUsage();
   maskLines(Array.from({ length: 20 }, () => line));
-  expect(performance.now() - begun).toBeLessThan(400);
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(400);
 });

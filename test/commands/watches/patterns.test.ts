@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { matchesPattern } from '../../../src/core/names.ts';
 import { isInScope } from '../../../src/core/project-ref.ts';
@@ -30,9 +31,9 @@ describe('a pattern', () => {
   });
 
   it('of 100 stars is compared with a long name at once', () => {
-    const start = performance.now();
+    const before = process.cpuUsage();
     for (let at = 0; at < 1_000; at += 1) matchesPattern('*a'.repeat(50), { name: `${'a'.repeat(199)}b` });
-    expect(performance.now() - start).toBeLessThan(500);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(500);
   });
 });
 
