@@ -47,6 +47,7 @@ describe('the feed of an account', () => {
     await pass(15);
     expect(await pass(60)).toBe(4);
     await world.say('watch storefront');
+    await pass(15);
     expect(await pass(60)).toBe(60);
     await world.say('watch pause storefront');
     await pass(15);
