@@ -267,7 +267,10 @@ describe('the MCP endpoint', () => {
 });
 
 describe('the MCP endpoint with a slow service', () => {
-  test.override({ worldOptions: { ...ON, clock: fastClock(20) }, connected: true });
+  test.override({
+    worldOptions: { ...ON, clock: fastClock(20), serviceTimeoutMs: 600_000 },
+    connected: true,
+  });
 
   test('says that a test goes on which takes longer than fifteen seconds', async ({ world }) => {
     world.service.world.setRunOutcome({ account: ACCOUNT, project: 'storefront', durationMs: 3_600_000 });

@@ -319,7 +319,12 @@ describe('an episode', () => {
 });
 
 plain('nothing is lost where 50 episodes begin, fail on and end at once, within Slack’s rates', async () => {
-  const world = await openTestWorld({ time: fastClock(100), realRates: true, connected: true });
+  const world = await openTestWorld({
+    time: fastClock(100),
+    serviceTimeoutMs: 3_000_000,
+    realRates: true,
+    connected: true,
+  });
   onTestFinished(() => world.stop());
   world.slack.invite(TEAM, CHANNEL, 'bot');
   const names = Array.from({ length: 50 }, (_, at) => `Shop ${at}`);

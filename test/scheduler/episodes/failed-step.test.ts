@@ -175,7 +175,11 @@ describe('the message of a failed deployment', () => {
 
 describe('the step of a failed deployment', () => {
   test.override({
-    worldOptions: { clock: hasty, env: { NOTICE_INTERVAL_MS: '800', POLL_INTERVAL_MS: '800' } },
+    worldOptions: {
+      clock: hasty,
+      serviceTimeoutMs: 600_000,
+      env: { NOTICE_INTERVAL_MS: '800', POLL_INTERVAL_MS: '800' },
+    },
   });
 
   test.for([

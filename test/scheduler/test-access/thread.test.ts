@@ -7,6 +7,7 @@ import { test as base, roots, thread } from '../channel.ts';
 /** As fast as the service is. */
 const test = base.extend('worldOptions', () => ({
   clock: fastClock(20),
+  serviceTimeoutMs: 600_000,
   env: { POLL_INTERVAL_MS: '2500' },
 }));
 /** No run takes so long by itself, at any speed of the machine. */
@@ -111,7 +112,14 @@ describe('the thread of a test run', () => {
 
 describe('the cost of a test run', () => {
   // Slow enough that a busy machine makes no run of 10 s of it.
-  test.override({ worldOptions: { clock: fastClock(4), speed: 4, env: { POLL_INTERVAL_MS: '2500' } } });
+  test.override({
+    worldOptions: {
+      clock: fastClock(4),
+      serviceTimeoutMs: 600_000,
+      speed: 4,
+      env: { POLL_INTERVAL_MS: '2500' },
+    },
+  });
 
   test('which is green, of 7 servers and under 10 s: at most 6 calls of Slack, with 6 kB', async ({
     world,
