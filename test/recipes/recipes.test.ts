@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
@@ -99,20 +99,13 @@ function listPatched(): string[] {
   return [...new Set([...patches.matchAll(/^\+\+\+ b\/(.+)$/gm)].map(([, path = '']) => path))];
 }
 
-/** Of the sources alone, which take a third as long as everything; the tests are checked each night. */
-async function checkSources(copy: string): Promise<void> {
-  const project = join(copy, 'node_modules', 'sources.json');
-  writeFileSync(project, JSON.stringify({ extends: '../tsconfig.json', include: ['../src'] }));
-  await run(copy, [...TYPES, '--project', project], ADVICE);
-}
-
 it('a command and a kind of schedule that are added by the recipes pass types and guard tests', {
   timeout: 600_000,
 }, async () => {
   const copy = await makeCopy(PATCHES);
   await writeGuide(copy);
   const lint = [...LINT, ...listPatched()];
-  await Promise.all([checkSources(copy), run(copy, lint, ADVICE), runGuards(copy)]);
+  await Promise.all([run(copy, TYPES, ADVICE), run(copy, lint, ADVICE), runGuards(copy)]);
 });
 
 const NIGHTLY = { timeout: 3_600_000 };
