@@ -247,7 +247,9 @@ function answerFailure(
     onRefused?.(reason);
     // The body may not have been read, so the connection cannot be used again.
     response.writeHead(status, { connection: 'close', 'content-length': 0 });
-    endAfterBody(request, response);
+    // A client is cut off if there is no room for its body.
+    if (status === 413) endAfterBody(request, response);
+    else response.end();
   } else if (request.errored !== null)
     log.warn({ event: 'request_refused', reason: 'cut_off' }, 'Request ended before its body was complete');
   else {
