@@ -134,6 +134,8 @@ describe('a walk through all commands, buttons and forms, where all that the ser
       world.slack.origin,
       'https://house.slack.com',
       `https://walked.${world.config.SERVICE_SITES_DOMAIN}`,
+      // The pages of commits, as the service names them.
+      'https://code.example.com',
     ]);
     const addresses = shown().flatMap(({ isPlain, key, text }) => {
       if (isPlain) return [];

@@ -33,7 +33,7 @@ describe('commits that wait', () => {
     await world.as('member').openHome();
     await world.slack.until(() =>
       JSON.stringify(world.slack.home(TEAM, PEOPLE.member)?.content.blocks ?? []).includes(
-        `*Storefront*: ${WORDS}`,
+        `/projects/storefront|*Storefront*>: ${WORDS}`,
       ),
     );
   });
