@@ -33,6 +33,7 @@ export const last = defineCommand({
     '+ is it up|ok|down|alive|live|running': '$1',
     '+ up': '$1',
     'who did|made|started|ran the? last|latest? deploy|deployment|release of|for|on|to? *': '$1',
+    'show|see|list|get commits|changes waiting|pending|undeployed|unreleased for|of|in? *': '$1',
     'commits|pending|undeployed|unreleased|versions|revisions of|for|on|in? *': '$1',
     'what is|are waiting|pending|undeployed|unreleased for|on|in|of? *': '$1',
     'what do|does you|deckhand know|have|say about|on|of +': '$1',

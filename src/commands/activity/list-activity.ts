@@ -47,12 +47,17 @@ export const activity = defineCommand({
     'timeline',
     'recent',
   ],
-  shorthands: Object.fromEntries(
-    `figures statistics stats report summary uptime compare comparison metrics kpis trends availability sla mttr dora
+  shorthands: {
+    'last week': 'last week',
+    'last month': 'last month',
+    'last night': 'yesterday',
+    ...Object.fromEntries(
+      `figures statistics stats report summary uptime compare comparison metrics kpis trends availability sla mttr dora
     numbers performance insights analytics`
-      .split(/\s+/)
-      .map((word) => [word, 'stats']),
-  ),
+        .split(/\s+/)
+        .map((word) => [word, 'stats']),
+    ),
+  },
   phrases: {
     '(yesterday|today|week|month)': '$1',
     'last|latest|newest|recent failure|error|outage|incident of|for|in|on? *': 'failed $1',
@@ -73,6 +78,7 @@ export const activity = defineCommand({
     'did|has|have everything|all deploy|deployed|work|worked|go|gone|ship|shipped *': '',
     'show|see|get|list me|us? (yesterday|today)': '$1',
     'show|see|get|list? me|us? errors|failures': 'failed',
+    'show|see|get|list me|us? errors|failures|failed of|for|in|on +': 'failed $1',
     'error|errors|failure log|logs|list': 'failed',
     [`last|since|on|until|this? (yesterday|${DAY_WORDS}) *`]: '$1 $2',
     '(last|this|past) (week|month|quarter|year)': '$1 $2',
@@ -83,6 +89,7 @@ export const activity = defineCommand({
     'any|is|are a|any|the|our? deploy|deploys|deployment|deployments|anyone|anybody|somebody running|deploying|ongoing|in|going *':
       '',
     'deploying now?': '',
+    'what|anything happened|changed|broke|deployed? last night *': 'yesterday $1',
     'what|anything happened|changed|happening|occurred|else|new *': '$1',
     'what is|was new|going|happening|up|on|latest on? *': '$1',
     'what did + deploy|deployed|do|ship|push|release *': '$1 $2',

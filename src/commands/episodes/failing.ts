@@ -23,12 +23,12 @@ export const failing = defineCommand({
   phrase: 'shows what happened, and what fails now',
   synonyms:
     `failures incident incidents outages outage status problems problem issues errors alerts alarms broken down
-    red fires oncall on-call failed fails`.split(/\s+/),
+    red unreachable offline fires oncall on-call failed fails`.split(/\s+/),
   phrases: {
     'what|who|which|anything|something is|are|fails? failing|broken|down|red|wrong|unreachable|affected|burning|fire|on *':
       '',
     'what|which|anything fails|breaks *': '',
-    'up|results': '',
+    'up|results|reachable': '',
     'test|tests failed|fails|failing': '',
     'why did|does|is the? test|tests fail|failed|failing *': '',
     'last|latest test of|for|on? *': '$1',

@@ -25,8 +25,38 @@ import { closeForm, ownerActions } from '../episodes/owner-actions.ts';
 import { readFailing } from '../episodes/read-failing.ts';
 import { findLikelyCommands } from '../likely-commands.ts';
 import { runnable } from '../permission.ts';
+import type { Phrases } from '../phrases.ts';
 import { listReadings } from '../readings.ts';
 import { replyInPlace, replyPrivately } from '../replies.ts';
+
+/** Sentences for `help`. */
+const HELP_PHRASES: Phrases = {
+  'usage|manual|docs|documentation|faq|support|options|man|tutorial|guide|features|capabilities|examples|info|stuck':
+    '',
+  'how do|can|could|to|does|should|would|might i|you|we|one|it|this|deckhand? *': '$1',
+  'do|should|must|may i|we|one need|have? to|any? +': '$1',
+  'how does|do this|it|that|deckhand|you|everything work|function|go *': '',
+  'mention|escalate *': 'watch',
+  'how about|come *': '',
+  'what can|do|could|does|are|is you|i|we|it|this|deckhand|your|the? do|does|commands|options|say|type|ask|for|offer *':
+    '',
+  'what is|are|does|means a|an|the? watch|watches|watching mean|do|for?': 'watch',
+  'what is|are|does|means a|an|the? guard|guards mean|do|for?': 'guard',
+  'what is|are|does|means a|an|the? digest|digests mean|do|for?': 'digest',
+  'what is|are|does|means a|an|the? setup|unfurl|role|escalation|ledger mean|do|for?': '',
+  'who|what are you': '',
+  'help|explain|describe me|us? with|about|how|on +': '$1',
+  'teach|show|tell me|us how *': '$1',
+  'i need|am lost|help|stuck|confused *': '',
+  'show|list|all|available commands|options|features *': '',
+  'bug|feedback|complaint|suggestion *': '',
+  'report bug|problem *': '',
+  'man|usage|docs|documentation|manual of|for|on? +': '$1',
+  'too|so many|much messages|notifications|alerts|posts|noise *': 'quiet',
+  'maintenance|downtime|ignore *': 'quiet',
+  'leave|uninstall|unsubscribe|kick|evict *': 'pause',
+  'go away *': 'pause',
+};
 
 /** @param groups a function, because a group contains this command */
 export function createHelp(groups: () => readonly CommandGroup[]): Command {
@@ -34,31 +64,7 @@ export function createHelp(groups: () => readonly CommandGroup[]): Command {
     name: 'help',
     phrase: undefined,
     synonyms: ['commands'],
-    phrases: {
-      'usage|manual|docs|documentation|faq|support|options|man|tutorial|guide|features|capabilities|examples|info|stuck':
-        '',
-      'how do|can|could|to|does|should|would|might i|you|we|one|it|this|deckhand? *': '$1',
-      'do|should|must|may i|we|one need|have? to|any? +': '$1',
-      'how about|come *': '',
-      'what can|do|could|does|are|is you|i|we|it|this|deckhand|your|the? do|does|commands|options|say|type|ask|for|offer *':
-        '',
-      'what is|are|does|means a|an|the? watch|watches|watching mean|do|for?': 'watch',
-      'what is|are|does|means a|an|the? guard|guards mean|do|for?': 'guard',
-      'what is|are|does|means a|an|the? digest|digests mean|do|for?': 'digest',
-      'what is|are|does|means a|an|the? setup|unfurl|role|escalation|ledger mean|do|for?': '',
-      'who|what are you': '',
-      'help|explain|describe me|us? with|about|how|on +': '$1',
-      'teach|show|tell me|us how *': '$1',
-      'i need|am lost|help|stuck|confused *': '',
-      'show|list|all|available commands|options|features *': '',
-      'bug|feedback|complaint|suggestion *': '',
-      'report bug|problem *': '',
-      'man|usage|docs|documentation|manual of|for|on? +': '$1',
-      'too|so many|much messages|notifications|alerts|posts|noise *': 'quiet',
-      'maintenance|downtime|ignore *': 'quiet',
-      'leave|uninstall|unsubscribe|kick|evict *': 'pause',
-      'go away *': 'pause',
-    },
+    phrases: HELP_PHRASES,
     summary: 'Shows what Deckhand can do, or how one command is used',
     usage: '[command|all]',
     role: 'member',
@@ -139,7 +145,7 @@ export const start = defineCommand({
   phrases: {
     'hello|hi|hey|hola|howdy|yo|greetings|morning|hallo|welcome|thanks|thx|thankyou|ty|cheers|nice|great|ok|okay|cool|ta|danke|merci|gracias|works':
       '',
-    'good|bye|list|menu|home|begin|next|show|get|dashboard|what|yes|no|setups|everything|open': '',
+    'good|bye|list|menu|home|begin|next|now|show|get|dashboard|what|yes|no|setups|everything|open': '',
     'hello|hi|hey|hola|howdy|good|morning|thanks|thank|thx|cheers|bye|well|nice|great|ok you|there|deckhand|bot|all|everybody|team|morning|afternoon|evening|day|night|bye|job|work|done|so|much|a|lot? *':
       '',
     'what now|next|else|should *': '',
@@ -153,6 +159,7 @@ export const start = defineCommand({
     'show|get|see|display all *': '',
     'list|show|get|see|display schedules|schedule|everything|subscriptions|setup|configuration|rules|what *':
       '',
+    'what|which am|are|do|does i|we|this|here channel? watching|following|follow|watch|hear|subscribed *': '',
     'what is|are|do|did|does set|configured|watched|followed|scheduled|we|this|you|monitored|subscribed *':
       '',
     'setup|schedule|schedules|subscriptions list|show|here|status|get *': '',

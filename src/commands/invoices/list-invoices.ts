@@ -45,6 +45,7 @@ export const invoices = defineCommand({
   },
   phrases: {
     '(january|february|march|april|may|june|july|august|september|october|november|december)': 'total $1',
+    '(q1|q2|q3|q4) *': 'total $1 $2',
     'how much *': 'total $1',
     'how much do|does|did|have we|i|you|they owe|owed|pay|paid|spend|spent *': 'total $1',
     'how much was|is|were for|in? +': 'total $1',

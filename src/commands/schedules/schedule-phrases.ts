@@ -44,6 +44,7 @@ export function schedulePhrases(kind: ScheduleKind, verb: Verb): Phrases {
         [`turn|switch ${noun} off *`]: '$1',
         [`turn|switch off ${noun} *`]: '$1',
         [`${noun} off|suspend|disable *`]: '$1',
+        [`no|enough more? ${noun} *`]: '',
       };
     case 'edit':
       return {

@@ -32,6 +32,7 @@ export const hosting = defineCommand({
   shorthands: { regions: 'regions', sizes: 'sizes', plans: 'sizes', prices: 'sizes', pricing: 'sizes' },
   phrases: {
     'what|how much? is|does|do|are? a|the|one? managed? server|servers|hosting|vps cost|costs? *': 'sizes',
+    'server|servers|hosting cost|costs|spending': 'list',
     'sync|resync|synchronise|synchronize server|servers|hosting *': '',
     'which|what|where regions|region|locations|datacenters *': 'regions',
     'which|what|server sizes|plans|prices|price *': 'sizes',

@@ -53,6 +53,7 @@ export const test = defineCommand({
       '$1',
     'test|check|verify access|connection|connectivity|reachability *': '$1',
     'test|check if|whether|that + is|are reachable|up|ok|there|working|online': '$1',
+    'connection|connectivity|reachability of|to|for? +': '$1',
     'test connection|connectivity|access|reachability to? *': '$1',
     'run|start|do|repeat the? test|tests|check of|for|on + again': '$1',
     'test|check the? server|servers|hosts|machines of|in|for|on +': '$1',

@@ -1,6 +1,6 @@
 import type { Phrases } from '../phrases.ts';
 
-const TELL = 'notify|alert|tell|warn|inform|message|ping|page|post|update|mention';
+const TELL = 'notify|alert|tell|remind|warn|inform|message|ping|page|post|update|mention';
 const WHEN = 'when|if|whenever|once|as|that';
 const FAILS =
   'fails|fail|failed|breaks|break|crashes|crash|dies|errors|failing|broken|down|unreachable|stops';
@@ -12,7 +12,7 @@ export const WATCH_PHRASES: Phrases = {
   'follow|track|watch|subscribe to|for|over|out|on? +': '$1',
   'add|create|new|start|set watch|alert|alerts|watching|following for|of|on|up? +': '$1',
   'keep an? eye on? +': '$1',
-  'watch|follow|subscribe|post|show failures|failed|errors|failure of|for|in|on +': '$1 failures',
+  'watch|follow|subscribe|post failures|failed|errors|failure of|for|in|on +': '$1 failures',
   [`${TELL} @ ${WHEN} + ${BEGINS}? ${FAILS} *`]: '$2 failures --mention $1',
   [`${TELL} @ about|of|on|for + failures?`]: '$2 failures --mention $1',
   [`${TELL} me ${WHEN} + ${BEGINS}? ${FAILS} *`]: '$1 failures --mention me',

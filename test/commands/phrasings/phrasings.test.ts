@@ -3,6 +3,7 @@ import type { SpanStart, Tracing } from '../../../src/observability/tracing.ts';
 import { NO_TRACING } from '../../../src/observability/tracing.ts';
 import { ACCOUNT, CHANNEL, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 import {
+  GUESSES,
   HALF_SENTENCES,
   IN_PASSING,
   ON_CALL,
@@ -123,6 +124,7 @@ describe.each([
   ['of a colleague in passing', IN_PASSING],
   ['of other people', OTHER_WORDS],
   ['of half sentences', HALF_SENTENCES],
+  ['of a colleague who guesses', GUESSES],
 ])('the words %s', (_, rows: readonly Row[]) => {
   it.each(rows)('"%s": %s %s', async (typed, outcome, command) => {
     const { text, last } = await type(typed);

@@ -198,7 +198,7 @@ export const ON_CALL: readonly Row[] = [
   ['when was storefront last deployed', 'does', 'last'],
   ['who deployed storefront', 'does', 'activity'],
   ['who is on it', 'does', 'failing'],
-  ['what happened last night', 'points', 'activity'],
+  ['what happened last night', 'does', 'activity'],
   ['what happened yesterday', 'does', 'activity'],
   ['what did marta deploy', 'does', 'activity'],
   ['deployments by marta', 'does', 'activity'],
@@ -335,4 +335,26 @@ export const HALF_SENTENCES: readonly Row[] = [
   ['test results of storefront', 'does', 'last'],
   ['up?', 'does', 'failing'],
   ['stop watching everything', 'does', 'unwatch'],
+];
+
+/** Of a colleague who guesses at what there is. */
+export const GUESSES: readonly Row[] = [
+  ['show failures of storefront', 'does', 'activity'],
+  ['remind me when storefront fails', 'does', 'watch'],
+  ['what am i watching', 'does', 'start'],
+  ['reachable?', 'does', 'failing'],
+  ['unreachable', 'does', 'failing'],
+  ['connectivity storefront', 'does', 'test'],
+  ['server costs', 'does', 'hosting'],
+  ['add admin @bea', 'does', 'roles'],
+  ['how does this work', 'does', 'help'],
+  ['show commits waiting', 'points', 'last'],
+  ['slack integration', 'points', 'integration list'],
+  ['webhook', 'points', 'integration list'],
+  ['mention @bea after 15 min', 'does', 'help'],
+  ['last week', 'does', 'activity'],
+  ['last month', 'does', 'activity'],
+  ['q3', 'points', 'invoices'],
+  ['no more digests', 'points', 'digest pause'],
+  ['now', 'does', 'start'],
 ];
