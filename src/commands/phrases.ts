@@ -107,6 +107,8 @@ function listEnds({ kind, words: own, isOptional }: Token, words: readonly strin
 const MENTION = /^(?:@|<@|<!)/;
 
 const SHORT = /^(what|who|how|when|where|which|that|there|everything|anything|something|nothing)'?s$/;
+/** "marta's deployments" */
+const OWNER = /['’]s$/;
 const SHORTENED: Readonly<Record<string, string>> = {
   "i'm": 'i am',
   im: 'i am',
@@ -132,7 +134,7 @@ export function spellSentence(tokens: readonly string[]): string[] {
     const word = stripSigns(token);
     const spelled = word.toLowerCase();
     const whole = Object.hasOwn(SHORTENED, spelled) ? SHORTENED[spelled] : spelled.replace(SHORT, '$1 is');
-    return whole === undefined || whole === spelled ? word : whole.split(' ');
+    return whole === undefined || whole === spelled ? word.replace(OWNER, '') : whole.split(' ');
   });
 }
 

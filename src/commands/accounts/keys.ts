@@ -48,6 +48,7 @@ export const accounts = defineCommand({
   synonyms: ['account', 'keys'],
   phrases: {
     'key|api|token|tokens|credentials|clients|customers key|keys|token? *': '',
+    'who is connected|linked *': '',
     'are we|you connected|linked *': '',
     'connected|connection|connections': '',
     'which|what accounts|account *': '',
@@ -222,6 +223,7 @@ export const connect = defineCommand({
   phrase: 'for accounts of the service',
   synonyms: ['login', 'log in', 'sign in', 'signin', 'reconnect'],
   phrases: {
+    'add|connect|link another|new|second|other account *': '',
     'add|connect|link account|key to? *': '$1',
     'connect|add|enter|set|update|change|rotate|replace my|api|a|the|new key|token|credentials *': '',
   },

@@ -34,6 +34,7 @@ export const last = defineCommand({
     '+ up': '$1',
     'who did|made|started|ran the? last|latest? deploy|deployment|release of|for|on|to? *': '$1',
     'show|see|list|get commits|changes waiting|pending|undeployed|unreleased for|of|in? *': '$1',
+    'what is|was the? status|state|situation|health of|for|on|with +': '$1',
     'commits|pending|undeployed|unreleased|versions|revisions of|for|on|in? *': '$1',
     'what is|are waiting|pending|undeployed|unreleased for|on|in|of? *': '$1',
     'what do|does you|deckhand know|have|say about|on|of +': '$1',

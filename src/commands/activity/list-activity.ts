@@ -48,12 +48,13 @@ export const activity = defineCommand({
     'recent',
   ],
   shorthands: {
+    blame: 'failed',
     'last week': 'last week',
     'last month': 'last month',
     'last night': 'yesterday',
     ...Object.fromEntries(
       `figures statistics stats report summary uptime compare comparison metrics kpis trends availability sla mttr dora
-    numbers performance insights analytics`
+    numbers trend performance insights analytics`
         .split(/\s+/)
         .map((word) => [word, 'stats']),
     ),
@@ -71,6 +72,11 @@ export const activity = defineCommand({
     'how are things looking|going|doing *': 'stats',
     'any news|updates|changes *': '$1',
     'is|are everything|all deployed|released|shipped|live|out *': '',
+    'when did|has|have + last? fail|failed|break|broken|crash|crashed *': 'failed $1',
+    'top|most|worst|least|best failing|failed|active|stable|deployed projects|project|servers|server *':
+      'stats',
+    'deploys|deployments|releases per|a|each day|week|month *': 'stats',
+    '+ deployments|deploys|releases': '$1',
     'chart|graph|figures of|for|on|from? *': 'stats $1',
     'show|see|get|draw me|us? the|a? chart|graph of|for|on|from? *': 'stats $1',
     'how stable|reliable|healthy is|are|was +': 'stats $1',
@@ -165,10 +171,12 @@ const HISTORY_RANGE = 'last_90_days';
 export const history = defineCommand({
   name: 'history',
   phrase: 'lists deployments, the newest first',
-  synonyms: ['history of', 'deployment history', 'past', 'previous deployments'],
+  synonyms: ['history of', 'deployment history', 'past', 'previous deployments', 'git log'],
   phrases: {
     'deployment|deploy|release history of|for? *': '$1',
     'all|list|past|previous|older|earlier|last deployments|deploys|releases of|for|on? *': '$1',
+    'previous|earlier|older|past version|versions|revision|revisions|release|commit|deployment of|for|on|in? *':
+      '$1',
     'last|latest|recent deployments|deploys|releases|changes of|for|on? *': '$1',
   },
   summary: 'Lists the deployments of a project, a server or a person',

@@ -45,6 +45,7 @@ const HELP_PHRASES: Phrases = {
   'what is|are|does|means a|an|the? digest|digests mean|do|for?': 'digest',
   'what is|are|does|means a|an|the? setup|unfurl|role|escalation|ledger mean|do|for?': '',
   'who|what are you': '',
+  'explain|more|contact|privacy|export|backup *': '',
   'help|explain|describe me|us? with|about|how|on +': '$1',
   'teach|show|tell me|us how *': '$1',
   'i need|am lost|help|stuck|confused *': '',

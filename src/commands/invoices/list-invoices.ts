@@ -214,6 +214,10 @@ const { pause, resume, remove } = scheduleCommands('invoices');
 
 export const invoicesNotify = defineCommand({
   name: 'invoices notify',
+  phrases: {
+    'invoice|invoices|bill notification|notifications|notices|alerts|reminders *': '',
+    'invoices|bills by|as mail|email|e-mail *': '',
+  },
   phrase: 'lists and sums invoices, sends PDFs and notices',
   shownAs: 'invoices',
   summary: 'Posts new, paid and overdue invoices in this channel, or stops that',

@@ -59,6 +59,7 @@ export const test = defineCommand({
     'test|check the? server|servers|hosts|machines of|in|for|on +': '$1',
     'test|check + servers|hosts|machines': '$1',
     'again|rerun': '',
+    'try + again': '$1',
     'once more': '',
   },
   isHarmless: true,
