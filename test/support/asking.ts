@@ -30,10 +30,12 @@ export async function answerTo(
   act: () => Promise<unknown>,
 ): Promise<string> {
   const seen = () => slack.ephemerals(TEAM, PEOPLE[who]).filter(({ text }) => isAnswer(text));
-  const before = seen().length;
+  // The answer may take away the question that it answers.
+  const before = new Set(seen().map(({ ts }) => ts));
+  const answer = () => seen().findLast(({ ts }) => !before.has(ts));
   await act();
-  await slack.until(() => seen().length > before);
-  const message = seen().at(-1);
+  await slack.until(() => answer() !== undefined, { what: 'an answer' });
+  const message = answer();
   return `${message?.text} ${JSON.stringify(message?.blocks)}`;
 }
 
@@ -54,13 +56,12 @@ export async function sayThere(
   const own = () => slack.ephemerals(TEAM, PEOPLE.admin).filter(({ text }) => isAnswer(text));
   const posted = () =>
     slack.messages(TEAM, channel).filter((one) => !isCard(one) && one.subtype !== 'thread_broadcast');
-  const before = { own: own().length, posted: posted().length };
+  const before = new Set([...own(), ...posted()].map(({ ts }) => ts));
+  const isNew = ({ ts }: SeenMessage) => !before.has(ts);
+  const answer = () => own().find(isNew) ?? posted().findLast(isNew);
   await as('admin').command(channel, `/deckhand ${line}`);
-  await slack.until(() => own().length > before.own || posted().length > before.posted, {
-    what: `an answer to ${line}`,
-  });
-  const [answer] = own().slice(before.own);
-  const message = answer ?? posted().at(-1);
+  await slack.until(() => answer() !== undefined, { what: `an answer to ${line}` });
+  const message = answer();
   if (message === undefined) throw new Error('there is no answer');
   return message;
 }
