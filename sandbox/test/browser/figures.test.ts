@@ -67,7 +67,9 @@ describeInBrowser('figures and charts, asked for and in a digest', () => {
     expect(await other.messages.getByText('Success rate').count()).toBe(0);
 
     world.service.world.addDeployment(deployment);
-    await time.advance(HOUR_MS);
+    const isPosted = () =>
+      world.slack.messages(TEAM, CHANNEL).some(({ text }) => text.includes('Deployment digest'));
+    while (!isPosted()) await time.advance(HOUR_MS / 60);
     const posted = other.messages.getByRole('article').filter({ hasText: 'Success rate' });
     await posted.getByRole('button', { name: 'Snooze a week' }).waitFor();
     await posted.getByRole('img', { name: /deployments/i }).waitFor();

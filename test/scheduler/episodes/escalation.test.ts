@@ -305,7 +305,7 @@ describe('whom a failure mentions', () => {
     ] as const) {
       await say(world, `${line} --mention ${GROUP} --after 1h`);
       expect(await openForm(kind)).toMatch(/"@oncall".*"60m"/);
-      await ann.submit(`${kind}.edit`, { after: '30m' });
+      await answerTo(world, 'admin', () => ann.submit(`${kind}.edit`, { after: '30m' }));
       const escalation = { mention: 'S0ONCALL', name: 'oncall', after: 30 };
       expect(await schedules.list(kind)).toMatchObject([{ escalation }]);
     }
