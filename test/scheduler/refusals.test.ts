@@ -122,6 +122,7 @@ describe('a message that may not be edited', () => {
       await run(world);
       const reply = (words: string) => replies(world).find(({ text }) => text.includes(words));
       const { ts } = await world.slack.until(() => reply('no longer followed'));
+      await world.logged('"event":"follow_ended"');
       world.service.clock.advance(3_600_000);
       await press(world, 'test:check', { who: 'member', ts });
       await world.slack.until(() => reply('Storefront: both servers'));

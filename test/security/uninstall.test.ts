@@ -139,14 +139,15 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
   it('begins no job that was left', async () => {
     await takeOut();
     const { engine } = world.app.parts;
-    const known = world.logs.length;
-    const invocation = { user: PEOPLE.admin, channel: CHANNEL, requestId: 'left' };
-    const requests = { queue: 'requests', schema: z.unknown() };
-    await engine.send(TEAM, requests, { kind: 'command', invocation, text: 'use storefront' });
     const open = async () => {
       const { requests: left } = await engine.stats();
       return (left?.waiting ?? 0) + (left?.running ?? 0);
     };
+    await expect.poll(open).toBe(0);
+    const known = world.logs.length;
+    const invocation = { user: PEOPLE.admin, channel: CHANNEL, requestId: 'left' };
+    const requests = { queue: 'requests', schema: z.unknown() };
+    await engine.send(TEAM, requests, { kind: 'command', invocation, text: 'use storefront' });
     await expect.poll(open).toBe(0);
     expect(world.logs.slice(known)).toEqual([]);
   });
