@@ -45,8 +45,9 @@ export async function visit(
     page,
     messages: page.getByRole('region', { name: `Messages in #${name}` }),
     thread: page.getByRole('complementary', { name: 'Thread' }),
-    /** Writes into the composer and sends it. */
+    /** Writes into the composer and sends it, once the form before is closed. */
     async type(line: string): Promise<void> {
+      await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
       await composer.fill(line);
       await page.getByRole('button', { name: 'Send' }).first().click();
     },
