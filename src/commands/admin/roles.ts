@@ -48,8 +48,8 @@ export function createRolesCommand(commands: () => readonly Command[]): Command 
       'role|admins|admin|operators|operator|rights|access|users|members|privileges': '',
       'who is|are admin|admins|operator|operators|billing|allowed|an|the *': '',
       'who can|may|has *': '',
-      'add|invite|remove|new admin|admins|operator|operators *': '',
-      'add|invite|remove|new user|users|member|members|person|people|colleague *': '',
+      'add|invite|remove|new admin|admins|operator|operators|user|users|member|members|person|people|colleague *':
+        '',
       'who has access|rights|permission|permissions|roles *': '',
       'make|add|remove|set|give|grant|promote + admin|operator|billing|access|rights|role|permission|permissions *':
         '',
