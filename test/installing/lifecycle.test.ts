@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createUninstalls } from '../../src/installing/install.ts';
 import { DATABASES } from '../store/databases.ts';
 import { ask } from '../support/asking.ts';
 import { openBrowser } from '../support/installing.ts';
+import { jobsToEnd } from '../support/jobs-to-end.ts';
 import { sendEvent } from '../support/signed.ts';
 import { storedText } from '../support/stored-text.ts';
 import {
@@ -62,15 +63,7 @@ describe.each(DATABASES)('a workspace that takes Deckhand out, on $name', ({ fre
 });
 
 /** Until the jobs that the two events are have ended. */
-function idle(): Promise<void> {
-  return vi.waitFor(
-    async () => {
-      const queues = await world.app.parts.engine.stats();
-      expect(Object.values(queues).filter(({ waiting, running }) => waiting + running > 0)).toEqual([]);
-    },
-    { timeout: 60_000 },
-  );
-}
+const idle = () => jobsToEnd(world);
 
 /** As after ten minutes. */
 async function sweep(): Promise<void> {

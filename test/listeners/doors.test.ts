@@ -4,6 +4,7 @@ import { answerTo, openList } from '../support/asking.ts';
 import { choose } from '../support/failure-menu.ts';
 import { BRISK } from '../support/faults.ts';
 import { test as base } from '../support/fixtures.ts';
+import { jobsToEnd } from '../support/jobs-to-end.ts';
 import { sendCommand, sendEvent, sendForm } from '../support/signed.ts';
 import { ACCOUNT, CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
@@ -143,17 +144,7 @@ describe('what Slack sends twice', () => {
 });
 
 /** Until no job of the queues that it passes waits or runs. */
-async function ended(world: TestWorld, queue: string): Promise<void> {
-  await expect
-    .poll(
-      async () => {
-        const queues = await world.app.parts.engine.stats();
-        return [queue, 'events'].map((name) => (queues[name]?.waiting ?? 0) + (queues[name]?.running ?? 0));
-      },
-      { timeout: 20_000 },
-    )
-    .toEqual([0, 0]);
-}
+const ended = (world: TestWorld, queue: string) => jobsToEnd(world, [queue, 'events']);
 
 test('a stored API key opens for its own account alone, wherever it is moved to', async ({ world }) => {
   const { store } = world.app.parts;

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { ask, openForm } from '../support/asking.ts';
 import { test } from '../support/fixtures.ts';
+import { jobsToEnd } from '../support/jobs-to-end.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
 
@@ -69,9 +70,7 @@ describe('a command that was typed before an account was connected', () => {
       terms_accepted: ['true'],
     });
     await answered(world, 'admin', 'Northwind');
-    const queues = async () => Object.values(await world.app.parts.engine.stats());
-    const isBusy = async () => (await queues()).some(({ waiting, running }) => waiting + running > 0);
-    await expect.poll(isBusy).toBe(false);
+    await jobsToEnd(world);
     expect(told(world, 'member')).toHaveLength(1);
     await fetch(world.service.world.state.outbox.at(-1)?.link ?? '');
     expect(await ask(world, '/deckhand whoami', 'admin')).toContain('northwind');

@@ -10,6 +10,7 @@ import type { Workspace } from '../../src/workspace/workspace.ts';
 import { TRIED } from '../store/databases.ts';
 import { openForm } from '../support/asking.ts';
 import { openBrowser } from '../support/installing.ts';
+import { jobsToEnd } from '../support/jobs-to-end.ts';
 import { openProxy, type ServiceProxy } from '../support/proxy.ts';
 import { sendCommand } from '../support/signed.ts';
 import { CHANNEL, CREDENTIALS, openTestWorld, PEOPLE, TEAM, type TestWorld } from '../support/test-world.ts';
@@ -139,16 +140,12 @@ describe.each(TRIED)('what is under way when a workspace takes Deckhand out, on 
   it('begins no job that was left', async () => {
     await takeOut();
     const { engine } = world.app.parts;
-    const open = async () => {
-      const { requests: left } = await engine.stats();
-      return (left?.waiting ?? 0) + (left?.running ?? 0);
-    };
-    await expect.poll(open).toBe(0);
+    await jobsToEnd(world, ['requests']);
     const known = world.logs.length;
     const invocation = { user: PEOPLE.admin, channel: CHANNEL, requestId: 'left' };
     const requests = { queue: 'requests', schema: z.unknown() };
     await engine.send(TEAM, requests, { kind: 'command', invocation, text: 'use storefront' });
-    await expect.poll(open).toBe(0);
+    await jobsToEnd(world, ['requests']);
     expect(world.logs.slice(known)).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { ask } from '../../support/asking.ts';
 import { test } from '../../support/fixtures.ts';
+import { jobsToEnd } from '../../support/jobs-to-end.ts';
 import { CHANNEL, PEOPLE, TEAM, type TestWorld } from '../../support/test-world.ts';
 
 describe('"Ask for access" on a refusal', () => {
@@ -25,10 +26,7 @@ describe('"Ask for access" on a refusal', () => {
   }
 
   /** Waits until nothing that people asked for goes on. */
-  const idle = (world: TestWorld) =>
-    expect
-      .poll(async () => (await world.app.parts.engine.stats()).requests)
-      .toMatchObject({ waiting: 0, running: 0 });
+  const idle = (world: TestWorld) => jobsToEnd(world, ['requests']);
 
   /** Clicks a button of the question, once Deckhand has asked all. */
   async function answer(world: TestWorld, actionId: string, who: 'admin' | 'billing' = 'admin') {

@@ -1,6 +1,7 @@
 import { sayThere } from '../../support/asking.ts';
 import { callsToEnd } from '../../support/calls-under-way.ts';
 import { openBrowser } from '../../support/installing.ts';
+import { jobsToEnd } from '../../support/jobs-to-end.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import {
   ACCOUNT,
@@ -67,10 +68,7 @@ export async function openDigestWorld(
       while (!(await isThere())) await callsToEnd();
     },
     /** Waits until no job waits or runs. */
-    async untilIdle(): Promise<void> {
-      const queues = async () => Object.values(await world.app.parts.engine.stats());
-      while ((await queues()).some(({ waiting, running }) => waiting + running > 0)) await callsToEnd();
-    },
+    untilIdle: () => jobsToEnd(world),
     passUntil,
     /** Lets so many milliseconds pass, or fewer if the check holds before. */
     async pass(ms: number, check = (): boolean => false): Promise<void> {

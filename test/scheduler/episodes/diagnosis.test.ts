@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { noteOutcomes } from '../../../src/scheduler/episodes/change-episodes.ts';
 import { answerTo, ask } from '../../support/asking.ts';
+import { jobsToEnd } from '../../support/jobs-to-end.ts';
 import {
   ACCOUNT,
   CHANNEL,
@@ -59,13 +60,6 @@ const explained = (world: TestWorld, words = '', channel = CHANNEL) =>
 function takeLong({ service }: TestWorld, durationMs: number): void {
   for (const project of service.world.state.accounts.get(ACCOUNT)?.projects ?? [])
     project.runOutcome.durationMs = durationMs;
-}
-
-/** Resolves when the run that was begun last has ended, and what follows from it has too. */
-async function quiet(world: TestWorld): Promise<void> {
-  const queues = async () => Object.values(await world.app.parts.engine.stats());
-  const isBusy = async () => (await queues()).some(({ waiting, running }) => waiting + running > 0);
-  await expect.poll(isBusy).toBe(false);
 }
 
 describe('a failed deployment', () => {
@@ -170,10 +164,10 @@ describe('a failed deployment', () => {
     await say(world, 'watch storefront failures');
     await fails(world);
     await expect.poll(() => started(world).length).toBeGreaterThan(0);
-    await quiet(world);
+    await jobsToEnd(world);
     const before = started(world).length;
     await fails(world);
-    await quiet(world);
+    await jobsToEnd(world);
     expect(started(world)).toHaveLength(before);
     expect(line(world)).toBeUndefined();
     expect(replies(world)).toHaveLength(1);
@@ -188,11 +182,11 @@ describe('a failed deployment', () => {
     await world.slack.until(() => ann.openView()?.content.callback_id === 'settings');
     await ann.submit('settings', { diagnose: 'off' });
     await fails(world);
-    await quiet(world);
+    await jobsToEnd(world);
     await recovers(world);
     await channels.change(CHANNEL, () => ({ diagnose: true, commands: ['watch', 'settings'] }));
     await fails(world);
-    await quiet(world);
+    await jobsToEnd(world);
     await recovers(world);
     expect(started(world)).toEqual([]);
     await channels.change(CHANNEL, () => ({ commands: undefined }));
@@ -208,7 +202,7 @@ describe('a failed deployment', () => {
     await fails(world);
     await expect.poll(() => started(world).length).toBe(1);
     await recovers(world);
-    await quiet(world);
+    await jobsToEnd(world);
     expect(roots(world)).toHaveLength(1);
     expect(line(world)).toBeUndefined();
     expect(replies(world)).toEqual([expect.stringContaining('Recovered')]);

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { HOUR_MS, systemClock } from '../../../src/core/time/clock.ts';
 import { ask } from '../../support/asking.ts';
+import { jobsToEnd } from '../../support/jobs-to-end.ts';
 import { ACCOUNT, CHANNEL, TEAM, type TestWorld } from '../../support/test-world.ts';
 import { OTHER, say, test } from '../channel.ts';
 
@@ -46,12 +47,6 @@ const calls = ({ service }: TestWorld) =>
 const tests = ({ service }: TestWorld) =>
   service.requests.all.filter(({ path, method }) => method === 'POST' && path.endsWith('/test_access'));
 
-async function quiet(world: TestWorld): Promise<void> {
-  const queues = async () => Object.values(await world.app.parts.engine.stats());
-  const isBusy = async () => (await queues()).some(({ waiting, running }) => waiting + running > 0);
-  await expect.poll(isBusy).toBe(false);
-}
-
 describe('the message of a failed deployment', () => {
   test('says in which step it failed, why, and by whose commit', async ({ world }) => {
     await say(world, 'watch storefront failures');
@@ -61,7 +56,7 @@ describe('the message of a failed deployment', () => {
     expect(root(world)?.text).toContain(
       'Failed in Building: npm run build: npm ERR! Missing script: "build". d4fc101 Fix cart rounding by Ben Sommer',
     );
-    await quiet(world);
+    await jobsToEnd(world);
     expect(calls(world)).toHaveLength(3);
     // A build needs no connection.
     expect(tests(world)).toHaveLength(0);
@@ -90,7 +85,7 @@ describe('the message of a failed deployment', () => {
     world.service.faults.add({ path: LOG, status: 200, body: earlier });
     fail(world);
     for (const channel of [CHANNEL, OTHER]) await shows(world, 'npm run build*: Error: disk quota', channel);
-    await quiet(world);
+    await jobsToEnd(world);
     expect(calls(world)).toHaveLength(4);
   });
 
@@ -104,7 +99,7 @@ describe('the message of a failed deployment', () => {
       { commit: { message: `token=${secret}`, author: 'Ben' } },
     );
     await shows(world, 'password=[masked] refused');
-    await quiet(world);
+    await jobsToEnd(world);
     expect(JSON.stringify(world.slack.calls)).not.toContain(secret);
     expect(world.logs.join('\n')).not.toContain(secret);
     const stored = await world.app.workspaces.open(TEAM).store.collection('episodes', z.unknown()).list();
@@ -168,7 +163,7 @@ describe('the message of a failed deployment', () => {
     await world.app.workspaces.open(TEAM).channels.change(CHANNEL, () => ({ diagnose: false }));
     fail(world);
     await world.slack.until(() => root(world) !== undefined);
-    await quiet(world);
+    await jobsToEnd(world);
     expect(calls(world)).toEqual([]);
   });
 });
@@ -192,11 +187,11 @@ describe('the step of a failed deployment', () => {
     fail(world);
     await shows(world, 'the connection is not the cause');
     const records = () => calls(world).filter((path) => path.split('/').length === 5).length;
-    if (amount === 1) await quiet(world);
+    if (amount === 1) await jobsToEnd(world);
     const before = records();
     fail(world);
     await world.slack.until(() => root(world)?.text.includes('2 deployments failed') === true);
-    if (amount === 1) await quiet(world);
+    if (amount === 1) await jobsToEnd(world);
     else await expect.poll(records).toBeGreaterThan(before);
     if (amount === 1) expect(records()).toBe(1);
   });
@@ -221,7 +216,7 @@ describe('the step of a failed deployment', () => {
     await shows(world, 'the connection is not the cause');
     await shows(world, 'Failed in *Transferring: Uploading files*');
     expect(empty.hits()).toBe(2);
-    await quiet(world);
+    await jobsToEnd(world);
     // The log has no call left.
     expect(calls(world)).toHaveLength(4);
   });
@@ -231,7 +226,7 @@ describe('the step of a failed deployment', () => {
     await say(world, 'watch storefront failures');
     fail(world);
     await shows(world, 'the connection is not the cause');
-    await quiet(world);
+    await jobsToEnd(world);
     expect(calls(world)).toHaveLength(3);
     expect(blocks(world)).not.toContain('Failed in');
   });
@@ -244,7 +239,7 @@ describe('the step of a failed deployment', () => {
     fail(world);
     await shows(world, 'Failed in *Building: npm run build*');
     expect(blocks(world)).not.toContain('npm ERR!');
-    await quiet(world);
+    await jobsToEnd(world);
     expect(calls(world)).toHaveLength(2);
     await budget.put(ACCOUNT, {
       at: [systemClock.now() - HOUR_MS, ...Array(119).fill(systemClock.now() - HOUR_MS)],

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { undoRemoval } from '../../../src/scheduler/schedules/remove-schedules.ts';
+import { jobsToEnd } from '../../support/jobs-to-end.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { sendCommand } from '../../support/signed.ts';
 import { CHANNEL, openTestWorld, TEAM, type TestWorld } from '../../support/test-world.ts';
@@ -21,10 +22,7 @@ describe('at the same time', () => {
   });
 
   const watches = () => world.app.workspaces.open(TEAM).schedules.list('watch');
-  const untilDone = () =>
-    expect
-      .poll(async () => (await world.app.parts.engine.stats()).requests, { timeout: 30_000 })
-      .toMatchObject({ waiting: 0, running: 0 });
+  const untilDone = () => jobsToEnd(world, ['requests']);
 
   it('a watch that is set up by several is one', async () => {
     const modes = ['all', 'failures', 'transitions', 'all', 'failures', 'transitions'];
